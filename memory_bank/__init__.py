@@ -1,0 +1,81 @@
+"""Project memory as Markdown files in your own git repository.
+
+    from memory_bank import open_bank, recall, remember
+
+    with open_bank(".") as bank:
+        remember(bank, "We chose tantivy because …", tags=["search"], type="decision")
+        for note in recall(bank, "why tantivy?").notes:
+            print(note.path, note.line, note.relevance_score)
+
+Every action is a function whose first argument is the bank. They are loaded when they are first
+asked for, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from memory_bank.actions.doctor import doctor
+    from memory_bank.actions.listing import list_notes, show, tag_counts
+    from memory_bank.actions.navigate import ghosts, links_of, path_between, related
+    from memory_bank.actions.organise import delete, merge, rename, restore, trash
+    from memory_bank.actions.recall import recall
+    from memory_bank.actions.remember import remember
+    from memory_bank.actions.setup import init
+    from memory_bank.actions.stats import stats
+    from memory_bank.actions.writing import append, edit, set_status, update
+    from memory_bank.bank import Bank, open_bank
+    from memory_bank.errors import MemoryBankError
+
+_HOMES = {
+    "actions.doctor": ("doctor",),
+    "actions.listing": ("list_notes", "show", "tag_counts"),
+    "actions.navigate": ("ghosts", "links_of", "path_between", "related"),
+    "actions.organise": ("delete", "merge", "rename", "restore", "trash"),
+    "actions.recall": ("recall",),
+    "actions.remember": ("remember",),
+    "actions.setup": ("init",),
+    "actions.stats": ("stats",),
+    "actions.writing": ("append", "edit", "set_status", "update"),
+    "bank": ("Bank", "open_bank"),
+    "errors": ("MemoryBankError",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Bank",
+    "MemoryBankError",
+    "append",
+    "delete",
+    "doctor",
+    "edit",
+    "ghosts",
+    "init",
+    "links_of",
+    "list_notes",
+    "merge",
+    "open_bank",
+    "path_between",
+    "recall",
+    "related",
+    "remember",
+    "rename",
+    "restore",
+    "set_status",
+    "show",
+    "stats",
+    "tag_counts",
+    "trash",
+    "update",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  (PEP 562)
+    """Load a public name from its home when it is first asked for."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)

@@ -1,0 +1,276 @@
+"""Settings: defaults < user's TOML < project's TOML < environment < flags."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, cast
+
+from memory_bank.errors import BadSetting
+
+# A note bigger than this is listed by `doctor`, not indexed: parsing time grows with size.
+MAX_NOTE_BYTES = 10_000_000
+_HUGE = 10**300
+
+
+def _key(
+    default: object,
+    text: str,
+    *,
+    choices: tuple[str, ...] = (),
+    low: float = 0,
+    private: bool = False,
+) -> Any:  # noqa: ANN401  (dataclasses.field is typed by its default)
+    """Describe one setting; a private one is refused in a project's file."""
+    meta = {"help": text, "choices": choices, "low": low, "private": private}
+    return field(default=default, metadata=meta, repr=not private)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Section `[memory]`: the bank and what it is made of."""
+
+    enabled: bool = _key(True, "false turns recall and remember off for this project")
+    storage_strategy: str = _key(
+        "project",
+        "where the bank is: .memories/ in the project, or the user's data folder",
+        choices=("project", "user"),
+    )
+    recency_boost_days: float = _key(7.0, "a note younger than this many days is boosted")
+    recency_boost_factor: float = _key(1.2, "what its score is multiplied with", low=1)
+    access_boost_days: float = _key(30.0, "days until the last access stops counting", low=1)
+    access_recency_weight: float = _key(0.1, "weight of how recently a note was accessed")
+    access_count_weight: float = _key(0.05, "weight of how often a note was accessed")
+    max_note_bytes: int = _key(MAX_NOTE_BYTES, "a larger file is listed, not indexed", low=1)
+    embedder: str = _key("static", "what turns text into vectors: `memory-bank embedder list`")
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Section `[search]`: how hits are found and ranked."""
+
+    mode: str = _key("hybrid", "default mode", choices=("lexical", "semantic", "hybrid"))
+    fusion: str = _key("scores", "how lists become one", choices=("scores", "rrf"))
+    rrf_k: float = _key(60.0, "the constant of reciprocal rank fusion", low=1)
+    limit: int = _key(10, "default number of notes in an answer", low=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Onnx:
+    """Section `[onnx]`: the embedder `onnx`."""
+
+    path: str = _key("", "folder with model.onnx and tokenizer.json", private=True)
+    pooling: str = _key("mean", "how token vectors become one", choices=("mean", "cls"))
+    query_prefix: str = _key("", "text put before a query, if the model wants one")
+    passage_prefix: str = _key("", "text put before a passage, if the model wants one")
+    max_tokens: int = _key(512, "tokens of a text that the model reads", low=8)
+
+
+@dataclass(frozen=True, slots=True)
+class Http:
+    """Section `[http]`: the embedder `http`."""
+
+    url: str = _key("", "OpenAI-compatible …/v1/embeddings or Ollama …/api/embed", private=True)
+    model: str = _key("", "the model's name at the endpoint", private=True)
+    key: str = _key("", "bearer token", private=True)
+    dimension: int = _key(0, "vector length; 0 asks the endpoint once", private=True)
+    batch: int = _key(64, "texts a request", low=1, private=True)
+    timeout: float = _key(10.0, "seconds a request may take", low=0.1, private=True)
+    retries: int = _key(2, "further tries after a failed request", private=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings of one bank, each section by its name, and where each value came from."""
+
+    memory: Memory = Memory()
+    search: Search = Search()
+    onnx: Onnx = Onnx()
+    http: Http = Http()
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+
+SECTIONS: dict[str, type] = {"memory": Memory, "search": Search, "onnx": Onnx, "http": Http}
+
+
+def load(
+    bank: Path | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    flags: Mapping[str, object] | None = None,
+) -> Settings:
+    """Read the settings that hold for a bank; raise BadSetting naming file and line.
+
+    `flags` maps "section.key" to a value and wins over everything.
+    """
+    environ = os.environ if environ is None else environ
+    values: dict[str, tuple[object, str]] = {}
+    values.update(_from_file(user_file(environ), project=False))
+    if bank is not None:
+        values.update(_from_file(bank / "config.toml", project=True))
+    values.update(_from_environment(environ))
+    for name, value in (flags or {}).items():
+        values[name] = (_checked(name, value, "flag"), "flag")
+    return _assemble(values)
+
+
+def user_file(environ: Mapping[str, str]) -> Path:
+    """Return the path of the user's own settings, whether it is there or not."""
+    home = environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(home) / "memory-bank" / "config.toml"
+
+
+def describe() -> Iterator[tuple[str, str, object, Mapping[str, Any]]]:
+    """Yield every setting: section, key, default, and its help, choices and privacy."""
+    for section, kind in SECTIONS.items():
+        for item in fields(kind):
+            yield section, item.name, item.default, item.metadata
+
+
+def template() -> str:
+    """Return a settings file in which every setting that a project may have is commented out."""
+    lines = ["# Settings of this bank; all lines are optional. See docs/configuration.md."]
+    last = ""
+    for section, key, default, meta in describe():
+        if meta["private"]:
+            continue
+        if section != last:
+            lines += ["", f"# [{section}]"]
+            last = section
+        shown = (
+            str(default).lower() if isinstance(default, bool) else f"{default!r}".replace("'", '"')
+        )
+        lines.append(f"# {key} = {shown}  # {meta['help']}")
+    return "\n".join(lines) + "\n"
+
+
+def _assemble(values: Mapping[str, tuple[object, str]]) -> Settings:
+    settings = Settings(origins={name: origin for name, (_, origin) in values.items()})
+    for section in SECTIONS:
+        mine = {
+            name.partition(".")[2]: value
+            for name, (value, _) in values.items()
+            if name.startswith(f"{section}.")
+        }
+        if mine:
+            changed = replace(getattr(settings, section), **mine)
+            settings = replace(settings, **cast("Any", {section: changed}))
+    return settings
+
+
+def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadSetting(f"{path}: can't be read: {error}", "mend or remove the file") from error
+    if not re.search(r"^\s*[^#\s]", text, re.MULTILINE):
+        return {}  # only comments, as `init` writes it: spares the import of tomllib
+    import tomllib
+
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadSetting(f"{path}: {error}", "mend the TOML") from error
+    found: dict[str, tuple[object, str]] = {}
+    for section, keys in table.items():
+        if section not in SECTIONS or not isinstance(keys, dict):
+            where = f"{path}:{_line_of(text, '', section)}"
+            raise BadSetting(f"{where}: unknown setting {section!r}", _known(SECTIONS))
+        for key, value in keys.items():
+            name = f"{section}.{key}"
+            where = f"{path}:{_line_of(text, section, key)}"
+            found[name] = (_checked(name, value, where), where)
+            if project and _metadata(name)["private"]:
+                raise BadSetting(
+                    f"{where}: {name} may not be set by a project",
+                    f"move it to {user_file(os.environ)}: no repository chooses hosts or keys",
+                )
+    return found
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
+    found: dict[str, tuple[object, str]] = {}
+    for section, key, default, _ in describe():
+        prefix = "" if section == "memory" else f"{section}_"
+        variable = f"MEMORY_BANK_{prefix}{key}".upper()
+        text = environ.get(variable)
+        if text is not None:
+            name = f"{section}.{key}"
+            found[name] = (_checked(name, parse(text, default), variable), variable)
+    return found
+
+
+def parse(text: str, default: object) -> object:
+    """Read a value typed as text the way its default is typed."""
+    if isinstance(default, bool):
+        return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(
+            text.strip().lower(), text
+        )
+    for kind in (int, float):
+        if isinstance(default, int | float):
+            try:
+                return kind(text)
+            except ValueError:
+                continue
+    return text
+
+
+def _metadata(name: str) -> Mapping[str, Any]:
+    section, _, key = name.partition(".")
+    for item in fields(SECTIONS[section]) if section in SECTIONS else ():
+        if item.name == key:
+            return {**item.metadata, "default": item.default}
+    raise KeyError(name)
+
+
+def _checked(name: str, value: object, where: str) -> object:
+    try:
+        meta = _metadata(name)
+    except KeyError:
+        section = name.partition(".")[0]
+        keys = (
+            [item.name for item in fields(SECTIONS[section])] if section in SECTIONS else SECTIONS
+        )
+        raise BadSetting(f"{where}: unknown setting {name!r}", _known(keys)) from None
+    default = meta["default"]
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value) if abs(value) < _HUGE else math.inf
+    if type(value) is not type(default):
+        wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+        shown = "its value" if meta["private"] else repr(value)  # it may be a key
+        raise BadSetting(f"{where}: {name}: {shown} is not {wanted[type(default)]}", meta["help"])
+    if meta["choices"] and value not in meta["choices"]:
+        raise BadSetting(
+            f"{where}: {name} = {value!r}", f"choose one of: {', '.join(meta['choices'])}"
+        )
+    if isinstance(value, int | float) and not isinstance(value, bool) and not value >= meta["low"]:
+        raise BadSetting(f"{where}: {name} = {value!r} is below {meta['low']}", meta["help"])
+    return value
+
+
+def _known(keys: object) -> str:
+    return "known: " + ", ".join(sorted(cast("Any", keys)))
+
+
+def _line_of(text: str, section: str, key: str) -> int:
+    """Find the line of a key in its section; tomllib keeps no positions. Errors only."""
+    name = rf"[\"']?{re.escape(key)}[\"']?\s*[=.]"
+    table = rf"\s*[\"']?{re.escape(section)}[\"']?\s*"
+    inside, top = not section, True
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*\[+\s*[\"']?([\w.\- ]+?)[\"']?\s*\]", line)
+        if header:
+            inside, top = header[1] == section, False
+            if not section and header[1].split(".")[0] == key:
+                return number
+        elif inside and re.match(rf"\s*{name}", line):
+            return number
+        elif top and section and re.match(rf"{table}(\.\s*{name}|=.*\b{name})", line):
+            return number  # `section.key = …` or `section = {key = …}`
+    return 1

@@ -1,0 +1,70 @@
+"""The errors a caller can meet: what happened, where, and what to do next."""
+
+from __future__ import annotations
+
+
+class MemoryBankError(Exception):
+    """Say what went wrong in `message` and what to try next in `hint`."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    @property
+    def code(self) -> str:
+        """Name the kind of error for programs: the class name in snake case."""
+        name = type(self).__name__
+        return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+class BadInput(MemoryBankError):
+    """The caller's words can't be used as they are: another input would work."""
+
+
+class BadName(BadInput):
+    """A note's name leaves the bank or can't be a file's name everywhere."""
+
+
+class BadSetting(BadInput):
+    """A setting is unknown, has a wrong value, or may not be set where it was."""
+
+
+class NoBank(BadInput):
+    """There is no bank where one was looked for."""
+
+
+class NoteNotFound(MemoryBankError):
+    """No note answers to that name, or more than one does."""
+
+
+class NoteExists(MemoryBankError):
+    """A note of that name is there already and would be overwritten."""
+
+
+class Conflict(MemoryBankError):
+    """The note changed since it was read: nothing was written."""
+
+
+class UnreadableNote(MemoryBankError):
+    """The file can't be parsed, so it is not rewritten."""
+
+
+class StorageFailed(MemoryBankError):
+    """The disk refused: full, read-only, or not permitted. Old bytes are intact."""
+
+
+class Busy(MemoryBankError):
+    """Another process held a lock for longer than we wait."""
+
+
+class IndexDamaged(MemoryBankError):
+    """A derived file is missing or broken; it can be made again from the notes."""
+
+
+class EmbedderUnavailable(MemoryBankError):
+    """Text can't be embedded now; `reason` is what an answer gives as `fallback_reason`."""
+
+    def __init__(self, message: str, hint: str = "", reason: str = "embedder_unavailable") -> None:
+        super().__init__(message, hint)
+        self.reason = reason

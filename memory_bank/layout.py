@@ -1,0 +1,149 @@
+"""Where a bank keeps things: what is tracked, what is derived, what is private."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_bank.errors import BadName, NoBank, StorageFailed
+
+FOLDER = ".memories"
+NOTE_SUFFIXES = (".md", ".markdown")
+TEMPORARY_PREFIX = ".mb-"
+"""Start of a file that is being written; a kill may leave one behind, the next start removes it."""
+
+MODELS = "models"
+"""Folder of the user's data that holds weights of embedders, so no bank may be called that."""
+
+GITIGNORE = f"""\
+# written by memory-bank: derived and private files
+.index/
+.trash/
+{TEMPORARY_PREFIX}*
+# notes of agents' sessions stay on this machine; delete the next line to share them
+sessions/
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The folders of one bank."""
+
+    root: Path
+    """The folder of notes, resolved."""
+    index: Path
+    """Derived files; safe to delete at any time."""
+
+    @property
+    def project(self) -> Path:
+        """The folder whose files the notes speak of: the one that holds `.memories`."""
+        return self.root.parent if self.root.name == FOLDER else self.root
+
+    @property
+    def prefix(self) -> str:
+        """The bank's folder below the project with a slash; empty where they are the same."""
+        return "" if self.project == self.root else f"{self.root.name}/"
+
+    @property
+    def config(self) -> Path:
+        """The project's settings."""
+        return self.root / "config.toml"
+
+    @property
+    def trash(self) -> Path:
+        """Deleted notes."""
+        return self.root / ".trash"
+
+    @property
+    def manifest(self) -> Path:
+        """The database of what is indexed."""
+        return self.index / "manifest.db"
+
+    def state(self, bank_id: str) -> Path:
+        """Return the private folder of the bank on this machine."""
+        return user_folder("state") / bank_id
+
+
+def at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
+    """Lay out the bank in `root`.
+
+    Its index is in the user's cache when the bank is read-only, or when `.index` is a symbolic
+    link: a repository may bring one that leads out of the bank.
+    """
+    root = root.resolve()
+    if not root.is_dir():
+        raise NoBank(f"{root} is not a folder", "make it, or run `memory-bank init`")
+    index = root / ".index"
+    if index.is_symlink() or not os.access(index if index.is_dir() else root, os.W_OK):
+        name = hashlib.sha256(str(root).encode()).hexdigest()[:16]
+        index = user_folder("cache", environ) / name
+    return Layout(root=root, index=index)
+
+
+def find(start: Path, environ: Mapping[str, str] | None = None) -> Layout:
+    """Find the bank of a working directory: `.memories` in it or in a folder above it."""
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        if (folder / FOLDER).is_dir():
+            return at(folder / FOLDER, environ)
+    raise NoBank(
+        f"no {FOLDER} folder in {start} or above it",
+        "run `memory-bank init` in your project, or name a bank with --bank DIR",
+    )
+
+
+def named(name: str, environ: Mapping[str, str] | None = None) -> Path:
+    """Return the folder of the user's own bank of that name, whether it is there or not."""
+    if (
+        not name
+        or name == MODELS
+        or name.startswith(".")
+        or not all(c.isalnum() or c in "-_." for c in name)
+    ):
+        raise BadName(f"{name!r} can't name a bank", "use letters, digits, '-', '_' and '.'")
+    return user_folder("data", environ) / name
+
+
+def user_folder(kind: str, environ: Mapping[str, str] | None = None) -> Path:
+    """Return the user's folder for `data`, `state` or `cache` of this program."""
+    environ = os.environ if environ is None else environ
+    fallback = {"data": ".local/share", "state": ".local/state", "cache": ".cache"}[kind]
+    chosen = environ.get(f"XDG_{kind.upper()}_HOME")
+    if not chosen and os.name == "nt":
+        chosen = environ.get("LOCALAPPDATA")
+    return Path(chosen or Path.home() / fallback) / "memory-bank"
+
+
+def private_folder(path: Path) -> Path:
+    """Make a folder that git ignores whatever the project's own rules are.
+
+    Raises StorageFailed when it can't be made, or is a symbolic link that a repository may bring.
+    """
+    if path.is_symlink():
+        raise StorageFailed(f"{path} is a symbolic link", "remove it: a plain folder is made")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        ignore = path / ".gitignore"
+        if not ignore.is_symlink() and not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+    except OSError as error:
+        raise StorageFailed(
+            f"{path} can't be made: {error.strerror}", "check the disk's space and permissions"
+        ) from error
+    return path
+
+
+def without_links(folder: Path) -> Path:
+    """Remove the symbolic links in a folder of derived files: one may lead out of the bank."""
+    try:
+        for place, below, found in os.walk(folder):
+            for name in (*below, *found):
+                file = Path(place, name)
+                if file.is_symlink():
+                    file.unlink()
+    except OSError as error:
+        raise StorageFailed(f"{folder} can't be cleaned: {error.strerror}") from error
+    return folder

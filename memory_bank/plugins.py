@@ -1,0 +1,38 @@
+"""Find a plug-in by its file name, and name them all without importing any."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+from memory_bank.errors import BadInput
+
+_NOT_PLUGINS = frozenset({"__init__", "base"})
+
+
+def names(kind: str) -> list[str]:
+    """List the plug-ins of a kind (`embedders`, `frontends.cli`), sorted.
+
+    A module whose name starts with an underscore is a part of others, no plug-in.
+    """
+    return list(_names(kind))
+
+
+def load(kind: str, name: str) -> ModuleType:
+    """Import one plug-in by name; raise BadInput, naming the others, when there is none."""
+    if name not in names(kind):
+        known = ", ".join(names(kind))
+        raise BadInput(f"there is no {kind.rstrip('s')} called {name!r}", f"choose one of: {known}")
+    return import_module(f"memory_bank.{kind}.{name}")
+
+
+@cache
+def _names(kind: str) -> tuple[str, ...]:
+    spec = find_spec(f"memory_bank.{kind}")
+    folders = spec.submodule_search_locations if spec else None
+    files = [file for folder in folders or () for file in os.listdir(folder)]  # noqa: PTH208  (start-up)
+    found = {file.removesuffix(".py") for file in files if file.endswith(".py")}
+    return tuple(sorted(name for name in found - _NOT_PLUGINS if not name.startswith("_")))

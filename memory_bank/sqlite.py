@@ -1,0 +1,118 @@
+"""SQLite as we use it: opened with its tables, committed whole, its errors made ours."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any
+
+from memory_bank.errors import Busy, IndexDamaged, StorageFailed
+
+__all__ = [
+    "Connection",
+    "Identity",
+    "chunked",
+    "connect",
+    "discard",
+    "guarded",
+    "identity",
+    "transaction",
+]
+
+Identity = tuple[int, int] | None
+
+_WAIT = 30.0
+_CHUNK = 500
+"""Values in one statement; SQLite takes more, but plans and caches shorter ones better."""
+_DAMAGE = ("malformed", "no such", "has no column", "not a database", "could not decode")
+
+
+def connect(file: Path, tables: str, version: int) -> Connection:
+    """Open a database, making its tables where there are none; readers never wait for a writer.
+
+    Raises IndexDamaged when the file is no database of this version, StorageFailed when the disk
+    refuses. The connection commits each statement by itself; see `transaction`.
+    """
+    with guarded(file):
+        base = sqlite3.connect(file, timeout=_WAIT, isolation_level=None, check_same_thread=False)
+        try:
+            found = _prepare(base, tables, version)
+        except BaseException:
+            base.close()
+            raise
+    if found != version:
+        base.close()
+        raise IndexDamaged(f"{file} is of version {found}, not {version}", "it is made again")
+    return base
+
+
+def _prepare(base: Connection, tables: str, version: int) -> int:
+    base.execute("PRAGMA foreign_keys = ON")
+    base.execute("PRAGMA synchronous = NORMAL")
+    (found,) = base.execute("PRAGMA user_version").fetchone()
+    if found == 0:
+        base.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        base.execute("PRAGMA journal_mode = WAL")
+        with transaction(base):
+            (found,) = base.execute("PRAGMA user_version").fetchone()
+            if found == 0:  # no other process made the tables while we waited
+                for statement in tables.split(";\n"):
+                    base.execute(statement)
+                base.execute(f"PRAGMA user_version = {version}")
+                found = version
+    return int(found)
+
+
+@contextmanager
+def guarded(file: Path) -> Iterator[None]:
+    """Turn SQLite's errors into ours: damage, or a disk that refuses."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if any(word in str(error).lower() for word in _DAMAGE):
+            raise IndexDamaged(f"{file} is damaged: {error}", "it is made again") from error
+        if "locked" in str(error):
+            raise Busy(f"{file} is in use by another process", "try again") from error
+        raise StorageFailed(f"{file}: {error}", "check the disk's space and permissions") from error
+    except sqlite3.DatabaseError as error:
+        raise IndexDamaged(f"{file} is damaged: {error}", "it is made again") from error
+
+
+@contextmanager
+def transaction(base: Connection) -> Iterator[None]:
+    """Commit everything done inside, or nothing."""
+    base.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        base.execute("COMMIT")
+    except BaseException:
+        if base.in_transaction:
+            base.execute("ROLLBACK")
+        raise
+
+
+def chunked(
+    base: Connection, sql: str, values: Sequence[int] | Sequence[str]
+) -> Iterator[tuple[Any, ...]]:
+    """Run a statement with `IN ({})` over any number of values."""
+    for start in range(0, len(values), _CHUNK):
+        part = values[start : start + _CHUNK]
+        yield from base.execute(sql.format(",".join("?" * len(part))), part)
+
+
+def identity(file: Path) -> Identity:
+    """Tell a file from another one put into its place; None when there is none."""
+    try:
+        stat = file.stat()
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino
+
+
+def discard(file: Path) -> None:
+    """Remove a database and SQLite's files beside it."""
+    for suffix in ("", "-wal", "-shm"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)

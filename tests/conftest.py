@@ -1,0 +1,138 @@
+"""What every test stands on: private folders, a project in git, the shared data where it is."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+import memory_bank
+from memory_bank import Bank, open_bank
+
+SHARED = Path(__file__).parents[2] / "shared"
+
+
+@pytest.fixture(autouse=True)
+def private_folders(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Keep a test's settings, state and data away from the user's own."""
+    home = tmp_path_factory.mktemp("home")
+    for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
+    for name in [name for name in os.environ if name.startswith("MEMORY_BANK")]:
+        monkeypatch.delenv(name)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    return home
+
+
+@pytest.fixture
+def git() -> Callable[..., str]:
+    """Run git in a folder and return what it prints."""
+
+    def run(folder: Path, *words: str) -> str:
+        who = [
+            "-c",
+            "user.name=Test",
+            "-c",
+            "user.email=test@example.org",
+            "-c",
+            "commit.gpgsign=false",
+        ]
+        done = subprocess.run(
+            ["git", "-C", str(folder), *who, *words], capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture
+def project(tmp_path: Path, git: Callable[..., str]) -> Path:
+    """Make a git repository with a source file, a bank of three linked notes, and one commit."""
+    root = tmp_path / "project"
+    notes = {
+        "src/index.py": "def build_index():\n    ...\n",
+        ".memories/.gitignore": ".index/\n.trash/\n.mb-*\nsessions/\n",
+        ".memories/decisions/tantivy.md": (
+            "---\nid: 4f1c9be07a52\ntype: decision\ntags: [architecture, search]\n"
+            "created_at: 2026-01-10T10:00:00Z\nfile_refs: [src/index.py]\n---\n"
+            "# Tantivy over Whoosh\n\nWe chose Tantivy because Whoosh is no longer maintained and\n"
+            "its index grows slowly. See [[src/index.py]].\n\n## Consequences\n\n"
+            "- supersedes:: [[decisions/whoosh]]\n- BM25 ranking comes for free: [[facts/bm25]]\n"
+        ),
+        ".memories/decisions/whoosh.md": (
+            "---\ntype: decision\ntags: [search]\ncreated_at: 2025-06-01\n---\n"
+            "# Whoosh as the keyword index\n\nWhoosh is pure Python and easy to install.\n"
+        ),
+        ".memories/facts/bm25.md": (
+            "# BM25\n\nBM25 scores a word by its rarity and damps long documents.\n"
+        ),
+    }
+    for name, text in notes.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    git(tmp_path, "init", "-q", "-b", "main", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "Start")
+    return root
+
+
+@pytest.fixture
+def bank(project: Path) -> Iterator[Bank]:
+    """Open the project's bank."""
+    with open_bank(project) as opened:
+        yield opened
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make an empty folder of notes outside git."""
+    root = tmp_path.resolve() / "notes"
+    root.mkdir()
+    return root
+
+
+@pytest.fixture
+def opening() -> Iterator[Callable[..., Bank]]:
+    """Open banks that embed nothing, which is fast; all are closed in the end."""
+    with ExitStack() as opened:
+
+        def opening(path: Path, **settings: object) -> Bank:
+            chosen = {"memory.embedder": "none"}
+            chosen |= {name.replace("__", "."): value for name, value in settings.items()}
+            return opened.enter_context(open_bank(path, settings=chosen))
+
+        yield opening
+
+
+@pytest.fixture
+def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a Python script in a process of its own, with the package that is tested."""
+
+    def run(
+        script: str, *arguments: object, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-P", "-c", script, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            check=check,
+            env={**os.environ, "PYTHONPATH": str(Path(memory_bank.__file__).parents[1])},
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Return the folder of real data beside the checkout; skip where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip(f"no shared data at {SHARED}")
+    return SHARED
