@@ -1,0 +1,228 @@
+"""Cut Markdown into headings and stretches of inline text: markdown-it's blocks, made faster.
+
+markdown-it-py spends most of its time asking each block rule about each line. Here a rule is
+asked only about lines whose first character it can start with, and a paragraph of plain prose is
+taken in one go. The blocks are the same (a test compares them); only `paragraph_open` and
+`paragraph_close` tokens are missing, and nesting stops at `_DEEPEST` instead of dropping text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it import rules_block as rules
+from markdown_it.common.utils import mdTrim
+from markdown_it.rules_block import StateBlock
+from markdown_it.token import Token
+
+Rule = Callable[[StateBlock, int, int, bool], bool]
+
+# str.splitlines also splits at \v, \f, U+2028 and others, which Markdown does not.
+NEWLINE = re.compile(r"\r\n|\r|\n")
+
+# Containers nested deeper are read as paragraphs. markdown-it would drop the rest of the note.
+_DEEPEST = 32
+_CODE_INDENT = 4
+
+_DIGITS = "0123456789"
+_MARKERS = "*+-" + _DIGITS
+# First characters of a paragraph's first line that another rule may claim.
+_STARTERS = frozenset("`~>*+-_#<[" + _DIGITS)
+# First characters of its further lines that may end it or turn it into a heading or table.
+_ENDERS = frozenset("`~>*+-_#<=|:" + _DIGITS)
+_TABLE_STARTS = frozenset("|-:")
+_RULE_ENDS = frozenset("*-_ \t")
+_UNDERLINE = re.compile(r"[-=:| \t]*")
+
+
+class Stretch(NamedTuple):
+    """The inline text of one paragraph, heading or table row."""
+
+    cells: tuple[str, ...]
+    """The text, container marks removed; a table row has one for each cell."""
+    line: int
+    """0-based line of the text where it starts."""
+    level: int
+    """Level of a heading that starts a section, else 0."""
+    row: bool = False
+    """Whether it is a table's row, where a backslash before a bar is left out."""
+
+
+class Blocks(NamedTuple):
+    """A text's stretches in order, and what is needed to find their place in it."""
+
+    source: str
+    """The text with newlines only and without NUL: as long, line by line, as the text itself."""
+    starts: list[int]
+    """Offset in the text of each of its lines."""
+    stretches: list[Stretch]
+    definitions: Mapping[str, tuple[int, int]]
+    """Label of each link reference definition to its first line and the line after its last."""
+
+
+def cut(text: str) -> Blocks:
+    """Parse the blocks of a Markdown text of any size and any line ends."""
+    starts = [0, *(found.end() for found in NEWLINE.finditer(text))]
+    source = NEWLINE.sub("\n", text) if "\r" in text else text
+    source = source.replace("\0", "\ufffd")
+    parser, tokens, env = _parser(), list[Token](), dict[str, Any]()
+    state = _State(source, parser, env, tokens)
+    parser.block.tokenize(state, 0, state.lineMax)
+    references = env.get("references", {})
+    definitions = {label: (at["map"][0], at["map"][1]) for label, at in references.items()}
+    return Blocks(source, starts, list(_stretches(tokens, source)), definitions)
+
+
+def _stretches(tokens: list[Token], source: str) -> Iterator[Stretch]:
+    cells: list[str] = []
+    row = 0
+    before = Token("", "", 0)
+    for token in tokens:
+        kind = token.type
+        if kind == "inline":
+            if before.type in ("th_open", "td_open"):
+                cells.append(token.content)
+            else:
+                top = before.type == "heading_open" and not before.level
+                level = int(before.tag[1]) if top else 0
+                yield Stretch((token.content,), _first_line(token, source), level)
+        elif kind == "tr_open" and token.map:
+            row = token.map[0]
+        elif kind == "tr_close":
+            yield Stretch(tuple(cells), row, 0, row=True)
+            cells = []
+        before = token
+
+
+def _first_line(token: Token, source: str) -> int:
+    """Find the line where a text starts; its first lines may hold nothing but, say, form feeds."""
+    first, end = token.map or (0, 0)
+    if token.content.count("\n") + 1 < end - first:
+        lines = source.split("\n")
+        while first + 1 < end and not mdTrim(lines[first]):
+            first += 1
+    return first
+
+
+class _State(StateBlock):
+    """A parse that keeps only the tokens which `_stretches` looks at."""
+
+    _KEPT = frozenset({"inline", "heading_open", "th_open", "td_open", "tr_open", "tr_close"})
+    _unused = Token("", "", 0)
+    """What rules fill in for nobody; shared, and never read."""
+
+    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
+        """Count the level; give rules a token to fill in, kept or not."""
+        self.level -= nesting < 0
+        token = self._unused
+        if ttype in self._KEPT:
+            token = Token(ttype, tag, nesting, level=self.level)
+            self.tokens.append(token)
+        self.level += nesting > 0
+        return token
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"maxNesting": 1_000_000}).enable("table")
+    ruler = parser.block.ruler
+    for name, (_, rule, ends) in _RULES.items():
+        ruler.at(name, rule, {"alt": ends})
+    ruler.before("table", "prose", _prose)
+    # The ruler sorts its rules at the first parse, and not under a lock: do it before sharing.
+    parser.parse("- warm\n\n[up]: /")
+    return parser
+
+
+def _only(first: str, rule: Rule, *, container: bool = False) -> Rule:
+    """Ask a rule only about lines that start with one of `first`."""
+    firsts = frozenset(first)
+
+    def gated(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
+        # A slice, since the list rule also asks about an empty line at the text's end.
+        at = state.bMarks[line] + state.tShift[line]
+        if state.src[at : at + 1] not in firsts:
+            return False
+        if container and state.level >= _DEEPEST and not silent:
+            return False
+        return rule(state, line, end, silent)
+
+    return gated
+
+
+def _hr(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
+    """Ask the rule for `***` only about lines that end as they must."""
+    return state.src[state.eMarks[line] - 1] in _RULE_ENDS and rules.hr(state, line, end, silent)
+
+
+def _table(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
+    """Ask the table rule only where the next line may be a table's second."""
+    if line + 1 >= end:
+        return False
+    at = state.bMarks[line + 1] + state.tShift[line + 1]
+    return state.src[at : at + 1] in _TABLE_STARTS and rules.table(state, line, end, silent)
+
+
+def _prose(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:  # noqa: FBT001
+    """Take a paragraph whose lines start like prose; leave all else to the other rules."""
+    at = state.bMarks[start] + state.tShift[start]
+    if state.sCount[start] - state.blkIndent >= _CODE_INDENT:
+        return False
+    # A label holds no bracket, so that a line starting with a wikilink defines no reference.
+    if state.src[at] in _STARTERS and not state.src.startswith("[[", at):
+        return False
+    parent, state.parentType = state.parentType, "paragraph"
+    stop = _paragraph_end(state, start + 1)
+    state.parentType = parent
+    if not stop:
+        return False
+    token = Token("inline", "", 0, map=[start, stop])
+    token.content = mdTrim(state.getLines(start, stop, state.blkIndent, keepLastLF=False))
+    state.tokens.append(token)
+    state.line = stop
+    return True
+
+
+def _paragraph_end(state: StateBlock, line: int) -> int:
+    """Find the line after a paragraph, or 0 if it may be a heading or a table instead."""
+    src, last = state.src, state.lineMax
+    while line < last:
+        at = state.bMarks[line] + state.tShift[line]
+        if at >= state.eMarks[line]:
+            return line
+        if src[at] in _ENDERS:
+            if _UNDERLINE.fullmatch(src, at, state.eMarks[line]):
+                return 0
+            indent = state.sCount[line]
+            outer = indent < 0 or indent - state.blkIndent >= _CODE_INDENT
+            if not outer and _ends(state, line, src[at]):
+                return line
+        line += 1
+    return line
+
+
+def _ends(state: StateBlock, line: int, first: str) -> bool:
+    silent = True
+    return any(rule(state, line, state.lineMax, silent) for rule in _ENDING[first])
+
+
+# Rules by name: first characters of the lines they start with, and the blocks they can end.
+_ALL = ["paragraph", "reference", "blockquote", "list"]
+_RULES: dict[str, tuple[str, Rule, list[str]]] = {
+    "table": ("".join(_ENDERS), _table, _ALL[:2]),
+    "fence": ("`~", _only("`~", rules.fence), _ALL),
+    "blockquote": (">", _only(">", rules.blockquote, container=True), _ALL),
+    "hr": ("*-_", _hr, _ALL),
+    "list": (_MARKERS, _only(_MARKERS, rules.list_block, container=True), _ALL[:3]),
+    "reference": ("[", _only("[", rules.reference), []),
+    "html_block": ("<", _only("<", rules.html_block), _ALL[:3]),
+    "heading": ("#", _only("#", rules.heading), _ALL[:3]),
+}
+_ENDING = {
+    first: tuple(rule for firsts, rule, _ in _RULES.values() if first in firsts)
+    for first in _ENDERS
+}

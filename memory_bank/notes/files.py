@@ -1,0 +1,152 @@
+"""Files that are replaced whole or not at all."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from pathlib import Path
+
+from memory_bank.errors import Conflict, NoteExists, StorageFailed
+from memory_bank.layout import TEMPORARY_PREFIX
+from memory_bank.notes.identity import etag
+
+ABSENT = ""
+"""The etag of a file that isn't there."""
+
+
+def read(file: Path) -> bytes | None:
+    """Return a file's bytes; None when there is no such file; raise StorageFailed otherwise."""
+    try:
+        return file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise failed("read", file, error) from error
+
+
+def current(file: Path) -> str:
+    """Return the etag of a file as it is now, ABSENT when it isn't there."""
+    data = read(file)
+    return ABSENT if data is None else etag(data)
+
+
+def check(file: Path, expected: str | None) -> None:
+    """Raise Conflict or NoteExists unless the file is as expected; None expects nothing."""
+    if expected is None:
+        return
+    found = current(file)
+    if found == expected:
+        return
+    if expected == ABSENT:
+        raise taken(file.name)
+    raise Conflict(
+        f"{file.name} changed since it was read: expected etag {expected},"
+        f" found {found or 'no file'}",
+        "read it again, then repeat the change on what it says now",
+    )
+
+
+def replace(file: Path, data: bytes, expected: str | None = None) -> None:
+    """Write a file atomically and durably; its mode stays.
+
+    `expected` is the etag the file must still have at the moment of the rename (ABSENT: no
+    file); else Conflict or NoteExists is raised and nothing changed.
+    """
+    try:
+        make_folder(file.parent)
+        temporary = _write_temporary(file, data)
+    except OSError as error:
+        raise failed("write", file, error) from error
+    try:
+        check(file, expected)
+        if expected == ABSENT:
+            _publish_new(temporary, file)
+        else:
+            temporary.replace(file)
+        sync_folder(file.parent)
+    except OSError as error:
+        raise failed("write", file, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def move(source: Path, target: Path) -> None:
+    """Move a file to a name that is free."""
+    try:
+        make_folder(target.parent)
+        if target.exists() and not target.samefile(
+            source
+        ):  # a change of case alone is the same file
+            raise taken(target.name)
+        source.replace(target)
+        sync_folder(target.parent)
+        sync_folder(source.parent)
+    except OSError as error:
+        raise failed("move", source, error) from error
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, durably."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make renames in a folder durable, where the system can (Windows has no such call)."""
+    if os.name == "nt":  # pragma: no cover
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def failed(verb: str, file: Path, error: OSError) -> StorageFailed:
+    """Say what the disk refused, and what to do about it."""
+    hints = {
+        errno.ENOSPC: "free some space and try again: nothing was changed",
+        errno.EDQUOT: "free some of your quota and try again: nothing was changed",
+        errno.EROFS: "the file system is read-only: nothing was changed",
+        errno.EACCES: "check the permissions: nothing was changed",
+        errno.EPERM: "check the permissions: nothing was changed",
+    }
+    reason = error.strerror or str(error)
+    return StorageFailed(f"can't {verb} {file}: {reason}", hints.get(error.errno or 0, ""))
+
+
+def taken(path: str) -> NoteExists:
+    """Say that a name is not free."""
+    return NoteExists(f"{path} exists already", "choose another name, or update that note")
+
+
+def _write_temporary(file: Path, data: bytes) -> Path:
+    temporary = file.parent / f"{TEMPORARY_PREFIX}{secrets.token_hex(6)}"
+    handle = os.open(
+        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
+    )
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if file.exists():
+            temporary.chmod(file.stat().st_mode & 0o7777)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
+
+
+def _publish_new(temporary: Path, file: Path) -> None:
+    """Give a new file its name without ever replacing one that appeared meanwhile."""
+    try:
+        os.link(temporary, file)
+    except FileExistsError:
+        raise taken(file.name) from None
+    except OSError:  # a file system without hard links: the lock of the bank still keeps us alone
+        check(file, ABSENT)
+        temporary.replace(file)

@@ -1,0 +1,205 @@
+"""A file's bytes to text, front matter and body; edits that keep every other byte.
+
+python-frontmatter composes new notes. It doesn't re-write notes that exist, for its dump sorts
+keys, drops comments and line ends; nor does it split them, for its parser strips the body.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import frontmatter
+from frontmatter.default_handlers import YAMLHandler
+
+from memory_bank.errors import UnreadableNote
+from memory_bank.notes import toml_edit, yaml_edit, yaml_tree
+from memory_bank.notes.decoding import BOM, Decoded, decode
+from memory_bank.notes.note import Fault
+from memory_bank.notes.places import BREAK, BlockError, line_of
+from memory_bank.notes.yaml_write import expected, line
+
+__all__ = [
+    "BOM", "Decoded", "Format", "NoteHandler", "Split", "compose", "decode", "metadata",
+    "not_rewritten", "set_keys", "split",
+]  # fmt: skip
+
+Format = Literal["none", "yaml", "toml"]
+_OPENING = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)")
+_CLOSING = {
+    "---": re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)"),
+    "+++": re.compile(r"(?<=[\r\n])\+\+\+[ \t]*(?:\r\n|\n|\r|\Z)"),
+}
+_KEY = re.compile(r"(?:\A|(?<=[\r\n]))[^\s#:][^\r\n:]*:(?:\s|\Z)|\A\s*\{")
+_UNCLOSED_KEY = re.compile(r"[ \t]*\w[\w .-]*[:=](?:\s|\Z)")
+_BLANK_LINE = re.compile(r"[ \t]*[\r\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A text cut in four; joined again they are the text."""
+
+    opening: str
+    block: str
+    closing: str
+    body: str
+    format: Format = "none"
+
+
+def split(text: str) -> Split:
+    """Cut a text into its front matter and its body.
+
+    Front matter starts on line 1 with `---` or `+++` and ends with the next such line, or `...`.
+    If the line behind `---` is blank and no line looks like a key, it is a thematic break.
+    """
+    opening = _OPENING.match(text)
+    closing = _CLOSING[opening[1]].search(text, opening.end()) if opening else None
+    if not opening or not closing:
+        return Split("", "", "", text)
+    start, end = opening.end(), closing.start()
+    block = text[start:end]
+    if opening[1] == "+++":
+        return Split(opening[0], block, closing[0], text[closing.end() :], "toml")
+    if _BLANK_LINE.match(block) and block.strip() and not _KEY.search(block):
+        return Split("", "", "", text)
+    return Split(opening[0], block, closing[0], text[closing.end() :], "yaml")
+
+
+def metadata(parts: Split) -> tuple[dict[str, object], tuple[Fault, ...]]:
+    """Return what front matter says and what is wrong with it; never raises.
+
+    Of YAML, numbers that print otherwise than written, dates and words like `yes` stay text as
+    written; of TOML, dates are dates. A block that can't be parsed gives no values and a fault.
+    """
+    if parts.format == "none":
+        return {}, _unclosed(parts.body)
+    try:
+        return _read(parts.block, parts.format)
+    except BlockError as error:
+        reason = f"front matter can't be parsed: {error.reason}"
+        return {}, (Fault(reason, line_of(parts.block, error.index)),)
+
+
+def _read(block: str, kind: Format) -> tuple[dict[str, object], tuple[Fault, ...]]:
+    if kind == "toml":
+        return toml_edit.values(block), ()
+    found, faults = yaml_tree.values(yaml_tree.parse(block), block)
+    return found, tuple(faults)
+
+
+def _unclosed(text: str) -> tuple[Fault, ...]:
+    opening = _OPENING.match(text)
+    if opening and _UNCLOSED_KEY.match(text, opening.end()):
+        return (Fault("front matter opens on line 1 and is never closed"),)
+    return ()
+
+
+def set_keys(text: str, changes: Mapping[str, object | None]) -> str:
+    """Return the text with these keys of its front matter set, or removed where None.
+
+    Only the values' own characters change: order, comments, quotes, line ends and the body stay.
+    A new key is one line before the closing one; a text without front matter gets a block.
+    TOML is edited alike: top-level keys, no tables. Raises BadInput for a value that front
+    matter can't hold, and UnreadableNote when the block can't be parsed or what reading gives
+    afterwards would not be the old values with the changes made.
+    """
+    parts = split(text)
+    try:
+        old, _ = _read(parts.block, parts.format)
+    except BlockError as error:
+        raise _refused("parsed", parts.block, error) from error
+    try:
+        new = _edited(parts, changes)
+        if new != text:
+            _verify(new, parts, _wanted(parts.format, old, changes))
+    except BlockError as error:
+        raise _refused("edited without touching more", parts.block, error) from error
+    return new
+
+
+def _edited(parts: Split, changes: Mapping[str, object]) -> str:
+    found = BREAK.search(parts.opening + parts.body)
+    newline = found[0] if found else "\n"
+    if parts.format == "toml":
+        block = toml_edit.edit(parts.block, changes, newline)
+    else:
+        block = yaml_edit.edit(parts.block, changes, newline)
+    if parts.format == "none" and block:
+        mark = "\ufeff" if parts.body.startswith("\ufeff") else ""
+        return f"{mark}---{newline}{block}---{newline}{parts.body.removeprefix(mark)}"
+    return parts.opening + block + parts.closing + parts.body
+
+
+def _wanted(
+    kind: Format, old: Mapping[str, object], changes: Mapping[str, object]
+) -> dict[str, object]:
+    reads = toml_edit.expected if kind == "toml" else expected
+    kept = {key: value for key, value in old.items() if key not in changes}
+    return kept | {key: reads(value) for key, value in changes.items() if value is not None}
+
+
+def _verify(new: str, parts: Split, wanted: Mapping[str, object]) -> None:
+    """Read the new text; raise BlockError unless it says the old things with the changes made."""
+    found = split(new)
+    if found.body != (parts.body if parts.opening else parts.body.removeprefix("\ufeff")):
+        raise BlockError("the front matter would end elsewhere")
+    have, _ = _read(found.block, found.format)
+    for key in [*wanted, *have]:
+        # As text, for 1 is equal to True and to 1.0, and nan isn't equal to itself.
+        if key not in have or key not in wanted or repr(have[key]) != repr(wanted[key]):
+            raise BlockError(f"key {key!r} would not say what it should")
+
+
+def _refused(what: str, block: str, error: BlockError) -> UnreadableNote:
+    reason = f"front matter can't be {what}: {error.reason}"
+    return not_rewritten(reason, line_of(block, min(error.index, len(block))))
+
+
+def not_rewritten(reason: str, line_number: int) -> UnreadableNote:
+    """Return the error of a file that stays as it is."""
+    return UnreadableNote(
+        f"{reason} (line {line_number}), so the file is not rewritten",
+        f"mend line {line_number} in an editor, then try again",
+    )
+
+
+class NoteHandler(YAMLHandler):
+    """python-frontmatter's handler of our notes: values as written, keys in their order."""
+
+    def split(self, text: str) -> tuple[str, str]:
+        """Cut a text into block and body; raise ValueError when it has no YAML block."""
+        parts = split(text)
+        if parts.format != "yaml":
+            raise ValueError("no front matter")
+        return parts.block, parts.body
+
+    def load(self, fm: str, **_: object) -> dict[str, object]:
+        """Read a block tolerantly."""
+        return metadata(Split("", fm, "", "", "yaml"))[0]
+
+    def export(self, metadata: dict[str, object], **_: object) -> str:
+        """Write each key on a line of its own, lists between brackets."""
+        return "".join(f"{line(key, value)}\n" for key, value in metadata.items())
+
+    def format(self, post: frontmatter.Post, **_: object) -> str:
+        """Put block and body together; the body's own white space stays."""
+        return f"---\n{self.export(post.metadata)}---\n{post.content}"
+
+
+_HANDLER = NoteHandler()
+
+
+def compose(metadata: Mapping[str, object], body: str) -> str:
+    """Return the text of a new note, which ends with one newline; raise BadInput.
+
+    Without metadata the text is the body alone, unless its first lines look like front matter.
+    """
+    body = body.rstrip("\r\n")
+    body = f"{body}\n" if body else ""
+    if not metadata and split(body).format == "none":
+        return body or "\n"
+    post = frontmatter.Post(body)
+    post.metadata = dict(metadata)  # not as keywords: `content` and `handler` are taken there
+    return frontmatter.dumps(post, handler=_HANDLER)

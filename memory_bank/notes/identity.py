@@ -1,0 +1,83 @@
+"""What a note is told apart by: the hash of its content, its id, and a slug for its file."""
+
+from __future__ import annotations
+
+import unicodedata
+from datetime import datetime
+
+from blake3 import blake3
+
+from memory_bank.notes.dates import iso
+
+_SLUG_BYTES = 150
+_DROPPED = "'\u2019"
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul"]
+    + [f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"]
+)
+
+
+def etag(data: bytes) -> str:
+    """Return the hash that stands for a file's bytes: BLAKE3, hex."""
+    return blake3(data).hexdigest()
+
+
+def normalise(content: str) -> str:
+    r"""Return content so that what looks the same is the same.
+
+    NFC, line ends as `\n`, no white space at the end of lines, no blank lines around it.
+    """
+    text = unicodedata.normalize("NFC", content).replace("\r\n", "\n").replace("\r", "\n")
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
+
+
+def content_hash(content: str) -> str:
+    """Return the BLAKE3 of normalised content, hex."""
+    return blake3(normalise(content).encode()).hexdigest()
+
+
+def note_id(content: str, created_at: datetime) -> str:
+    """Return a note's id: 12 hex digits of BLAKE3(content + created_at)."""
+    return blake3((content + iso(created_at)).encode()).hexdigest()[:12]
+
+
+def slug(text: str, limit: int = 60) -> str:
+    """Return a file name of lower-case letters and digits of any script, `-` between words.
+
+    At most `limit` characters and 150 bytes, cut behind a word where one ends in the second half.
+    Never empty, nor a device's name on Windows.
+    """
+    text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
+    words = "".join(_slug_char(char) for char in text).split()
+    # A combining mark at the start of a word has lost its letter, as that of an emoji.
+    bare = (_without_marks(word) for word in words)
+    cut = _cut("-".join(word for word in bare if word), limit) or "note"
+    return _cut(f"note-{cut}", limit) if cut in _DEVICES else cut
+
+
+def _slug_char(char: str) -> str:
+    category = unicodedata.category(char)
+    if category[0] in "LMN":
+        return char
+    # Joiners and direction marks stand inside words.
+    return "" if category == "Cf" or char in _DROPPED else " "
+
+
+def _without_marks(word: str) -> str:
+    start = 0
+    while start < len(word) and unicodedata.category(word[start])[0] == "M":
+        start += 1
+    return word[start:]
+
+
+def _cut(text: str, limit: int) -> str:
+    head = text[:limit].encode()[:_SLUG_BYTES].decode(errors="ignore")
+    if len(head) == len(text):
+        return head
+    if text[len(head)] != "-":
+        words, dash, _ = head.rpartition("-")
+        if dash and len(words) >= len(head) // 2:
+            return words
+        while head and unicodedata.category(text[len(head)])[0] == "M":
+            head = head[:-1]
+    return head.rstrip("-")

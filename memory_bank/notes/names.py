@@ -1,0 +1,97 @@
+"""Names of notes: what may be one, where its file is, and the key it is looked up by."""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+from pathlib import Path
+
+from memory_bank.errors import BadName
+from memory_bank.layout import NOTE_SUFFIXES
+
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))]
+)
+_REFUSED = frozenset('<>:"|?*\\')
+"""Refused in new names because Windows can't hold them; a file that has them is still read."""
+MAX_BYTES = 255
+"""Longest part of a path that common file systems take."""
+_MAX_PATH = 900
+
+
+def path_of(name: str) -> str:
+    """Return the path below the bank of a note's name; `.md` is added where no suffix is.
+
+    Raises BadName for a name that leaves the bank, is hidden, or can't be a file everywhere.
+    """
+    text = unicodedata.normalize("NFC", name.strip())
+    if text.startswith("ghost:"):
+        raise BadName(f"{name!r} is a ghost, no note", "see `memory-bank links --ghosts`")
+    if not text.endswith(NOTE_SUFFIXES):
+        text += NOTE_SUFFIXES[0]
+    if text.startswith(("/", "\\")) or (len(text) > 1 and text[1] == ":"):
+        raise BadName(f"{name!r} is an absolute path", "name the note by its path below the bank")
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > _MAX_PATH:
+        raise BadName(f"a name of {size} bytes is too long", f"at most {_MAX_PATH}")
+    for part in text.split("/"):
+        _check_part(part, name)
+    return text
+
+
+def _check_part(part: str, name: str) -> None:
+    stem = part.partition(".")[0].strip().lower()
+    problem = ""
+    if part in {"", ".", ".."}:
+        problem = "has an empty part or leaves the bank"
+    elif part.startswith("."):
+        problem = "has a hidden part: those are the bank's own"
+    elif any(unicodedata.category(char) in {"Cc", "Cs"} for char in part):
+        problem = "has a control character"
+    elif len(part.encode()) > MAX_BYTES:
+        problem = f"has a part of more than {MAX_BYTES} bytes"
+    elif stem in _DEVICES:
+        problem = "is a device's name on Windows"
+    elif part != part.rstrip(" ."):
+        problem = "has a part that ends in a dot or a space"
+    if problem:
+        raise BadName(f"{name!r} {problem}", "use letters, digits, '-', '_', '.' and '/'")
+
+
+def check_new(path: str) -> None:
+    """Refuse a path for a new note that some system's file names can't hold."""
+    refused = sorted(_REFUSED & set(path))
+    if refused:
+        raise BadName(
+            f"{path!r} has {' '.join(refused)}, which Windows can't hold in a file's name",
+            "leave it out: the title may have it",
+        )
+
+
+def name_of(path: str) -> str:
+    """Return the name of the note at a path: the path without `.md`."""
+    return path.removesuffix(NOTE_SUFFIXES[0])
+
+
+def folded(path: str) -> str:
+    """Return what paths share that some file systems take for one: NFC, case folded."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+
+
+def key(name: str) -> str:
+    """Return what a name is looked up by: NFC, case folded, single spaces, without `.md`."""
+    text = unicodedata.normalize("NFC", name).casefold()
+    return name_of(" ".join(text.split()))
+
+
+def inside(root: Path, path: str) -> Path:
+    """Return the file of a path below `root`; raise BadName when links lead out of the bank."""
+    file = root / path
+    folder = os.path.realpath(file.parent)
+    if folder != str(root) and not folder.startswith(str(root) + os.sep):
+        raise BadName(f"{path!r} leaves the bank", "name the note by its path below the bank")
+    if file.is_symlink():
+        raise BadName(
+            f"{path!r} is a symbolic link", "memory-bank reads and writes plain files only"
+        )
+    return file

@@ -1,0 +1,133 @@
+"""The values a Markdown file is read into; they travel between layers and never change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+LinkKind = Literal["wiki", "embed", "markdown", "reference"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something in a file that couldn't be read as it stands; the rest was."""
+
+    reason: str
+    line: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A thing outside the bank that a note speaks of: a person, a clause, a ticket."""
+
+    kind: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """What front matter says, in our words; `extra` holds the user's own keys."""
+
+    id: str = ""
+    title: str = ""
+    type: str = ""
+    status: str = "active"
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    source_type: str = ""
+    source_agent: str = ""
+    entity_refs: tuple[Entity, ...] = ()
+    file_refs: tuple[str, ...] = ()
+    symbol_refs: tuple[str, ...] = ()
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An edge from a place in a note: what it points to, how, and the words around it."""
+
+    target: str
+    """As written, without heading, block and shown text; empty for a link inside the note."""
+    kind: LinkKind
+    line: int
+    """1-based line of the file."""
+    type: str = "related_to"
+    heading: str = ""
+    block: str = ""
+    text: str = ""
+    before: str = ""
+    """About 100 characters of text before the link, white space folded."""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A note's text under one heading, without the sections below it."""
+
+    headings: tuple[str, ...]
+    """Plain text of the headings above, outermost first; empty before the first heading."""
+    level: int
+    line: int
+    """1-based line of the file where the section starts, its heading line included."""
+    end_line: int
+    """The line after its last."""
+    start: int
+    """Offset of its first character in the note's text."""
+    text: str
+    """The exact source, heading line included, line ends as in the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of a section that is ranked and embedded as one; short sections are one."""
+
+    line: int
+    end_line: int
+    text: str
+    """Line ends as newlines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What the Markdown says: sections in order, links, block ids, inline tags."""
+
+    sections: tuple[Section, ...]
+    links: tuple[Link, ...] = ()
+    blocks: Mapping[str, int] = field(default_factory=dict)
+    """Block id (without the caret) to its line."""
+    tags: tuple[str, ...] = ()
+    title: str = ""
+    """The text of the first heading when it is of level 1, else empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """One Markdown file, read tolerantly."""
+
+    name: str
+    """Path below the bank without `.md`, always with forward slashes."""
+    path: str
+    """Path below the bank, always with forward slashes."""
+    meta: Meta
+    body: Body
+    text: str
+    """The decoded file without its byte order mark; front matter included."""
+    body_start: int
+    """Offset in `text` where the body starts, behind the front matter."""
+    etag: str
+    """BLAKE3 of the file's bytes, hex."""
+    content_hash: str
+    """BLAKE3 of the normalised body, hex."""
+    size: int
+    faults: tuple[Fault, ...] = ()
+    writable: bool = True
+    """False when a fault means that a rewrite could lose something."""
+
+    @property
+    def title(self) -> str:
+        """Title from front matter, else the first heading of level 1, else the file's name."""
+        return self.meta.title or self.body.title or self.name.rpartition("/")[2]

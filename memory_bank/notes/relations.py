@@ -1,0 +1,150 @@
+"""Tell what a link means to the note it is in, from the words around it.
+
+The text given here has every link collapsed to `LINK` and code to `CODE`: words inside them
+are names and say nothing about the relation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+LINK = "\x01"
+CODE = "\x02"
+DEFAULT = "related_to"
+
+# A type and the words that mean it; `+` joins a verb to the word that must follow.
+_WORDS = {
+    "refactors": "refactor refactors refactored refactoring",
+    "plans": "plan plans planned planning",
+    "debugs": "debug debugs debugged debugging fix fixes fixed fixing",
+    "mentions": "mention mentions mentioned mentioning see cf",
+    "supersedes": "supersede supersedes superseded superseding replace replaces replaced replacing"
+    " obsoletes obsoleted",
+    "extends": "extend extends extended extending build+on builds+on built+on building+on",
+    "contradicts": "contradict contradicts contradicted contradicting conflict+with conflicts+with"
+    " disagree+with disagrees+with",
+    "depends_on": "depend+on depends+on depended+on depending+on rely+on relies+on relied+on"
+    " relying+on require requires required requiring",
+    "implements": "implement implements implemented implementing",
+    "tests": "test tests tested testing",
+}
+# The other direction: "superseded by", and what it would be the other way round.
+_PASSIVE = {
+    "refactors": "refactored_by",
+    "plans": "planned_by",
+    "debugs": "debugged_by",
+    "mentions": "mentioned_by",
+    "supersedes": "superseded_by",
+    "extends": "extended_by",
+    "contradicts": "contradicted_by",
+    "depends_on": "required_by",
+    "implements": "implemented_by",
+    "tests": "tested_by",
+}
+TYPES = frozenset({*_WORDS, *_PASSIVE.values()})
+
+_TYPE_OF = {word: kind for kind, words in _WORDS.items() for word in words.split()}
+_VERBS = frozenset(word.partition("+")[0] for word in _TYPE_OF)
+_REACH_BEFORE = 40
+_REACH_AFTER = 20
+_LONGEST_WORD = 24
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_](?:[\w'\u2019]*[^\W_])?")
+_SENTENCE_END = re.compile(
+    r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)[.!?\u2026|][)\]\"'\u201d\u2019*_]*\s"
+    r"|[\u3002\uff01\uff1f]"
+)
+_NEGATION = re.compile(
+    r"(?:\b(?:not|never|no longer|without|nor|cannot)|n['\u2019]t)\s+(?:\w+\s+)?$", re.IGNORECASE
+)
+# "[[A]] is now superseded by [[B]]" is about A and B, not about the note.
+_SUBJECT = re.compile(
+    rf"{LINK}\s+(?:(?:is|was|are|were|be|been|being|has|have|had|will|now|also|then|later)\s+)*$",
+    re.IGNORECASE,
+)
+# "depends on:: [[a]]" and "Depends on: [[a]]" speak of their own line only.
+_EARLIER_LINE = re.compile(rf"[^\n:]*:[^\n]*{LINK}[^\n]*\n")
+_BY = re.compile(r"(?:\w+ed\s+by|replaced\s+with)\b", re.IGNORECASE)
+_IS_DONE_BY = re.compile(
+    r"\s+(?:(?:is|was|are|were|has been|have been|being)\s+)?(?:now\s+)?([^\W\d_]+ed)\s+by\s+"
+)
+
+_KEY = r"([^\W\d_][\w /-]{0,39})"
+_LINE_FIELD = re.compile(rf"\s*(?:\[.\]\s+)?[*_~]*{_KEY}[*_~]*::[*_~]*(?=[\s{LINK}])")
+_INLINE_FIELD = re.compile(rf"[(\[][*_]*{_KEY}[*_]*::[*_]*(?=[\s{LINK}])[^()\[\]]*\Z")
+_INLINE_REACH = 240
+# "Next: [[b]]" on a line of its own says as clearly what the link is. The number of links is
+# bounded, since each link of the line asks.
+_LABELLED = re.compile(
+    rf"[ \t]*(?:[-*+][ \t]+)?[*_]*{_KEY}[*_]*:[*_]*[ \t]*{LINK}"
+    rf"(?:[ \t,]+{LINK}){{0,50}}[ \t]*(?=[\r\n]|\Z)"
+)
+
+
+def relation(text: str, line: int, start: int, end: int) -> str:
+    """Name the type of the link at `start` to `end`, on the line that starts at `line`."""
+    return (
+        _field(text, line, start)
+        or _from_before(text[max(0, start - _REACH_BEFORE - _LONGEST_WORD) : start])
+        or _from_after(text[end : end + _REACH_AFTER + _LONGEST_WORD])
+        or DEFAULT
+    )
+
+
+def as_type(key: str) -> str:
+    """Write a relation's name the one way: lowercase, with underscores between words."""
+    return re.sub(r"[\s/_-]+", "_", key.strip().lower()).strip("_")
+
+
+def _field(text: str, line: int, at: int) -> str:
+    """Read `relation:: [[a]], [[b]]`, `(relation:: [[a]])` as Dataview does, and `Next: [[a]]`."""
+    found = _INLINE_FIELD.search(text, max(line, at - _INLINE_REACH), at)
+    if not found:
+        found = _LINE_FIELD.match(text, line)
+        if found and found.end() > at:
+            found = None
+    if found:
+        return as_type(found[1])
+    label = _LABELLED.match(text, line)
+    return _from_before(label[1]) or as_type(label[1]) if label else ""
+
+
+def _from_before(text: str) -> str:
+    """Take the word nearest to the link in its sentence."""
+    if _VERBS.isdisjoint(_LETTERS.findall(text.lower())):
+        return ""
+    first = 0
+    for stop in _SENTENCE_END.finditer(text):
+        first = stop.end()
+    known = list(_known(text, max(first, len(text) - _REACH_BEFORE)))
+    if not known:
+        return ""
+    kind, word, start = known[-1]
+    head = text[first:start]
+    if _EARLIER_LINE.match(text, start):
+        return DEFAULT
+    if _NEGATION.search(head) or (word.endswith(("s", "ed")) and _SUBJECT.search(head)):
+        return DEFAULT
+    return _PASSIVE[kind] if _BY.match(text, start) else kind
+
+
+def _known(text: str, first: int) -> Iterator[tuple[str, str, int]]:
+    """Yield type, word and offset of each word that means one, from an offset on."""
+    words = [(found[0].lower(), found.start()) for found in _WORD.finditer(text)]
+    for (word, start), (following, _) in pairwise([*words, ("", 0)]):
+        kind = _TYPE_OF.get(word) or _TYPE_OF.get(f"{word}+{following}")
+        if kind and start >= first:
+            yield kind, word, start
+
+
+def _from_after(text: str) -> str:
+    """Read "[[x]] is superseded by this note" as superseding x; by another link, as nothing."""
+    found = _IS_DONE_BY.match(text)
+    if not found or found.start(1) > _REACH_AFTER:
+        return ""
+    stop = _SENTENCE_END.search(text, found.end())
+    other = text.find(LINK, found.end(), stop.start() if stop else len(text))
+    return _TYPE_OF.get(found[1].lower(), "") if other < 0 else ""

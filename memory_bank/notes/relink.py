@@ -1,0 +1,127 @@
+"""Point the links of a note's source elsewhere, and leave every other character as it is."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from urllib.parse import quote, unquote
+
+from memory_bank.errors import BadInput
+from memory_bank.notes.blocks import NEWLINE
+from memory_bank.notes.frontmatter import split
+from memory_bank.notes.links import WIKILINK, decoded, found_links, reference_link
+from memory_bank.notes.note import Link
+
+# What a line of front matter is made of, where it matters: strings and a comment's start.
+_STRING = re.compile(
+    r"""(?<!\w)"(?:[^"\\\r\n]|\\.)*+"|(?<!\w)'(?:[^'\r\n]|'')*+'|(?<!\S)\#[^\r\n]*"""
+)
+
+_MD = re.compile(r"\.md\Z", re.IGNORECASE)
+_NOT_IN_WIKILINK = re.compile(r"[\[\]|#^\r\n]")
+_BALANCED = re.compile(r"[^()]*(?:\([^()]*\)[^()]*)*")
+# Never as they are in a destination; `<`…`>` allows spaces and parentheses.
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f<>\\#|]|%(?=[0-9a-fA-F]{2})|&(?=[#\w]+;)")
+_UNSAFE_BARE = re.compile(rf"{_UNSAFE.pattern}|\s")
+
+
+def relink(text: str, rename: Callable[[Link], str | None], body_start: int | None = None) -> str:
+    """Replace the target of each link for which `rename` gives another; keep all else.
+
+    A link keeps its heading, block, shown text, title, angle brackets, percent-encoding, and its
+    `.md` or the lack of it. In front matter, wikilinks are replaced; it ends at `body_start`, which
+    is looked for if not given. Raises BadInput if a wikilink can't hold the new target.
+    """
+    body = len(text) - len(split(text).body) if body_start is None else body_start
+    edits: dict[tuple[int, int], str] = {}
+    for link, start, end, mark in _front_matter_links(text[:body]):
+        if (target := rename(link)) is not None:
+            edits[start, end] = _in_front_matter(link, text[start:end], target, mark)
+    first_line = 1 + sum(1 for _ in NEWLINE.finditer(text, 0, body))
+    for link, *span in found_links(text[body:], first_line):
+        if (target := rename(link)) is not None:
+            start, end = body + span[0], body + span[1]
+            edits[start, end] = _in_body(text, start, end, link, target)
+    parts, done = list[str](), 0
+    for (start, end), target in sorted(edits.items()):
+        parts += (text[done:start], target)
+        done = end
+    return "".join((*parts, text[done:]))
+
+
+def _front_matter_links(text: str) -> Iterator[tuple[Link, int, int, str]]:
+    """Yield each wikilink outside comments, its target's offsets, and the quotes around it."""
+    strings = list(_STRING.finditer(text))
+    starts = [string.start() for string in strings]
+    line, seen = 1, 0
+    for found in WIKILINK.finditer(text):
+        line += sum(1 for _ in NEWLINE.finditer(text, seen, found.start()))
+        seen = found.start()
+        around = bisect_right(starts, seen) - 1
+        inside = around >= 0 and strings[around].end() > seen
+        mark = strings[around][0][0] if inside else ""
+        inner = _from_string(found[1], mark)
+        link = reference_link(inner, line) if mark != "#" else None
+        if link:
+            written = re.split(r"[#^|]", found[1], maxsplit=1)[0]
+            start = found.start(1) + len(written) - len(written.lstrip())
+            yield link, start, start + len(written.strip()), mark
+
+
+def _from_string(written: str, mark: str) -> str:
+    if mark == '"':
+        return re.sub(r'\\(["\\/])', r"\1", written)
+    return written.replace("''", "'") if mark == "'" else written
+
+
+def _in_front_matter(link: Link, written: str, target: str, mark: str) -> str:
+    """Write a wikilink's new target as it must stand in a string of YAML."""
+    target = _with_suffix(link.target, target)
+    if target == link.target:
+        return written
+    _check_wikilink(link, target)
+    if mark == '"':
+        return re.sub(r'(["\\])', r"\\\1", target)
+    return target.replace("'", "''") if mark == "'" else target
+
+
+def _in_body(text: str, start: int, end: int, link: Link, target: str) -> str:
+    """Write a new target in the way of the old one: as in a wikilink, in `<>`, or bare."""
+    written = text[start:end]
+    target = _with_suffix(link.target, target)
+    if target == link.target:
+        return written
+    before = start
+    while text[before - 1].isspace():
+        before -= 1
+    if text.startswith("[[", before - 2):
+        _check_wikilink(link, target)
+        return target
+    unsafe = _UNSAFE if text.startswith("<", start - 1) else _UNSAFE_BARE
+    if unsafe is _UNSAFE_BARE and written.isascii() and unquote(written) != written:
+        return quote(target, safe="/!$*+,;=:@~")
+    new = unsafe.sub(_percent, target)
+    if unsafe is _UNSAFE_BARE and not _BALANCED.fullmatch(new):
+        new = new.replace("(", "%28").replace(")", "%29")
+    return new if decoded(new) == target else quote(target)
+
+
+def _percent(found: re.Match[str]) -> str:
+    return quote(found[0], safe="")
+
+
+def _with_suffix(written: str, target: str) -> str:
+    """End the target in `.md` exactly if the old one did; nothing stays nothing."""
+    suffix = _MD.search(written)
+    bare = _MD.sub("", target)
+    return bare + suffix[0] if bare and suffix else bare
+
+
+def _check_wikilink(link: Link, target: str) -> None:
+    says_nothing = not (target or link.heading or link.block)
+    if says_nothing or target != target.strip() or _NOT_IN_WIKILINK.search(target):
+        raise BadInput(
+            f"[[{target}]] would not be read as a link to {target!r}",
+            "choose a name without [ ] | # ^ and without spaces at its ends",
+        )

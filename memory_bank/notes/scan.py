@@ -1,0 +1,132 @@
+"""Names and stamps of the files of a bank, at the cost of one look at each."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memory_bank.errors import NoBank, StorageFailed
+from memory_bank.layout import NOTE_SUFFIXES, TEMPORARY_PREFIX
+
+Stamp = tuple[int, int, int, int]
+"""Size, mtime and ctime in ns, inode: while they stay, so do the file's bytes."""
+
+_RACY_NS = 100_000_000
+"""A file younger than this may change again without its stamp changing: clocks tick coarsely."""
+_SKEW_NS = 60_000_000_000
+"""An mtime farther in the future was set by hand; the ctime tells of changes then."""
+_LINK = "symbolic link: not followed"
+
+
+@dataclass(slots=True)
+class Scan:
+    """What a scan met, by path below the bank."""
+
+    files: dict[str, Stamp] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    """Files that can't be notes, with the reason."""
+    leftover: list[str] = field(default_factory=list)
+    """Temporary files: of a writer at work, or of one that was killed."""
+
+
+def scan(root: Path) -> Scan:
+    """Look at every Markdown file below `root`, hidden folders left out.
+
+    Raises StorageFailed for a folder that can't be read (its notes are not gone) and NoBank when
+    the root itself is missing.
+    """
+    if not root.is_dir():
+        raise NoBank(f"the bank {root} is gone", "its index is kept; bring the folder back")
+    found = Scan()
+    _walk(str(root), "", found)
+    return found
+
+
+def stamp(file: Path) -> Stamp | None:
+    """Return the stamp of one file; None when there is no plain file."""
+    try:
+        return _stamp(file.lstat())
+    except FileNotFoundError:
+        return None
+
+
+def trusted(stamp: Stamp) -> Stamp:
+    """Return the stamp to record.
+
+    That of a file so young that it may still change unseen has its size only, and equals no
+    other: the file is looked into again.
+    """
+    size, mtime, ctime, _ = stamp
+    now = time.time_ns()
+    young = ctime > now - _RACY_NS or now - _RACY_NS < mtime < now + _SKEW_NS
+    return unknown(size) if young else stamp
+
+
+def unknown(size: int) -> Stamp:
+    """Return the stamp of a file that must be looked into again."""
+    return size, 0, 0, 0
+
+
+def _walk(folder: str, prefix: str, found: Scan) -> None:
+    below: list[str] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith(NOTE_SUFFIXES) and name[0] != ".":
+                    _meet(entry, prefix + name, found)
+                elif name[0] != "." and entry.is_dir(follow_symlinks=False):
+                    below.append(name)
+                else:
+                    _pass(entry, prefix + name, found)
+    except FileNotFoundError:
+        return  # removed while we looked: its notes are gone indeed
+    except OSError as error:
+        raise StorageFailed(
+            f"can't read the folder {folder}: {error.strerror}",
+            "check its permissions; what is indexed of it stays as it is",
+        ) from error
+    for name in below:
+        _walk(f"{folder}{os.sep}{name}", f"{prefix}{name}/", found)
+
+
+def _meet(entry: os.DirEntry[str], path: str, found: Scan) -> None:
+    if not entry.is_file(follow_symlinks=False):
+        found.refused[_shown(path)] = _LINK if entry.is_symlink() else "not a plain file"
+    elif not is_text(path):
+        found.refused[_shown(path)] = "its name is not UTF-8"
+    else:
+        try:
+            found.files[path] = _stamp(entry.stat(follow_symlinks=False))
+        except FileNotFoundError:
+            return  # removed while we looked
+
+
+def _pass(entry: os.DirEntry[str], path: str, found: Scan) -> None:
+    """Leave a file out, but name it where one would take it for notes."""
+    if entry.name.startswith("."):
+        if entry.name.startswith(TEMPORARY_PREFIX):
+            found.leftover.append(path)
+    elif entry.name.lower().endswith(NOTE_SUFFIXES):
+        found.refused[_shown(path)] = "its name ends in neither .md nor .markdown: mind the case"
+    elif entry.is_symlink() and entry.is_dir():
+        found.refused[_shown(f"{path}/")] = _LINK
+
+
+def _shown(path: str) -> str:
+    return path.encode("utf-8", "replace").decode()
+
+
+def _stamp(stat: os.stat_result) -> Stamp:
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
+
+
+def is_text(path: str) -> bool:
+    """Tell whether a name can be written in UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,280 @@
+"""Front matter's keys in our words: read tolerantly, whatever people and programs write."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time
+
+from memory_bank.errors import BadInput
+from memory_bank.notes.dates import iso, to_datetime
+from memory_bank.notes.identity import content_hash, normalise, note_id, slug
+from memory_bank.notes.note import Entity, Fault, Meta
+
+__all__ = [
+    "KEYS", "KNOWN_TYPES", "check_tags", "content_hash", "folder_of", "iso", "key_of",
+    "normalise", "normalise_tags", "note_id", "read_meta", "slug", "to_datetime",
+]  # fmt: skip
+
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "id": ("id",),
+    "title": ("title",),
+    "type": ("type",),
+    "status": ("status",),
+    "tags": ("tags", "tag"),
+    "aliases": ("aliases", "alias"),
+    "created_at": ("created_at", "created", "date"),
+    "updated_at": ("updated_at", "updated", "modified", "lastmod"),
+    "source_type": ("source_type",),
+    "source_agent": ("source_agent",),
+    "entity_refs": ("entity_refs",),
+    "file_refs": ("file_refs",),
+    "symbol_refs": ("symbol_refs",),
+}
+"""Our names, and the keys that say the same; case, `-` and spaces in them don't matter."""
+
+KNOWN_TYPES: tuple[str, ...] = (
+    "plan", "journal", "fact", "observation", "reflection", "decision", "bugfix", "feature",
+    "refactor", "discovery", "change", "session",
+)  # fmt: skip
+_FOLDERS = {"journal": "journal", "bugfix": "bugfixes", "discovery": "discoveries"}
+
+_Cut = Callable[[str], Iterable[str]]
+_YES = frozenset({"true", "yes", "on", "y", "1"})
+_NO = frozenset({"false", "no", "off", "n", "0", ""})
+_AROUND_TAG = re.compile(r"\A[\s#]+|[\s#]+\Z")
+_SPACE = re.compile(r"\s+")
+_MAX_DEPTH = 100
+_MAX_INTEGER = 10**18
+
+
+def folder_of(kind: str) -> str:
+    """Return the folder that new notes of a type go to; a type of the user's is its own."""
+    if kind in KNOWN_TYPES:
+        return _FOLDERS.get(kind, f"{kind}s")
+    return slug(kind) if kind.strip() else "notes"
+
+
+def normalise_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Return tags in lower case, without `#`, `-` for spaces; no empty ones, none twice."""
+    cleaned = (
+        _SPACE.sub("-", _AROUND_TAG.sub("", unicodedata.normalize("NFC", tag.lower())))
+        for tag in tags
+    )
+    return tuple(dict.fromkeys(tag for tag in cleaned if tag))
+
+
+def check_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Return tags as `normalise_tags` does; raise BadInput for an empty one."""
+    tags = list(tags)
+    for tag in tags:
+        if not normalise_tags([tag]):
+            raise BadInput(f"tag {tag!r} is empty", "give it at least one letter or digit")
+    return normalise_tags(tags)
+
+
+def key_of(raw: Mapping[str, object], name: str) -> str:
+    """Return the key under which this front matter keeps one of our names, so that it is edited."""
+    return next(_Reading(raw).keys(name), name)
+
+
+def read_meta(
+    raw: Mapping[str, object], inline_tags: Sequence[str] = ()
+) -> tuple[Meta, tuple[Fault, ...]]:
+    """Return what front matter says in our words; never raises.
+
+    A value of a wrong kind is a fault and stays in `extra`, as do keys that we don't know. So
+    does a status of the user's own (`accepted`, `draft`), which counts as active.
+    """
+    reading = _Reading(raw)
+    meta = Meta(
+        id=reading.text("id"),
+        title=reading.text("title"),
+        type=_known(reading.text("type")),
+        status=reading.status(),
+        tags=normalise_tags([*reading.words("tags", _tags, _commas), *inline_tags]),
+        aliases=tuple(dict.fromkeys(reading.words("aliases", _commas))),
+        created_at=reading.moment("created_at"),
+        updated_at=reading.moment("updated_at"),
+        source_type=reading.text("source_type"),
+        source_agent=reading.text("source_agent"),
+        entity_refs=tuple(reading.entities("entity_refs")),
+        file_refs=tuple(reading.words("file_refs", _one)),
+        symbol_refs=tuple(reading.words("symbol_refs", _one)),
+        extra=reading.extra(),
+    )
+    return meta, tuple(reading.faults)
+
+
+class _Reading:
+    """One front matter while it is read: which keys have been understood, and the faults."""
+
+    def __init__(self, raw: Mapping[str, object]) -> None:
+        self.raw = raw
+        self.faults: list[Fault] = []
+        self.used: set[str] = set()
+        self.spellings: dict[str, list[str]] = {}
+        for key in raw:
+            plain = key.strip().lower().replace("-", "_").replace(" ", "_")
+            # The exact key is asked first.
+            self.spellings.setdefault(plain, []).insert(0 if plain == key else 99, key)
+
+    def keys(self, name: str) -> Iterator[str]:
+        """Yield the keys that are there for one of our names, the most usual first."""
+        for spelling in KEYS.get(name, (name,)):
+            yield from self.spellings.get(spelling, ())
+
+    def given(self, name: str) -> Iterator[tuple[str, object]]:
+        """Yield keys and values that say something; an empty value is understood as nothing."""
+        for key in self.keys(name):
+            value = self.raw[key]
+            if value is None or value == "":
+                self.used.add(key)
+            else:
+                yield key, value
+
+    def fault(self, key: str, problem: str) -> None:
+        self.used.discard(key)
+        self.faults.append(Fault(f"front matter: {key[:60]} {problem}"))
+
+    def text(self, name: str) -> str:
+        for key, value in self.given(name):
+            text = _text(value)
+            if text is None:
+                self.fault(key, f"is {_kind(value)}, not text")
+                continue
+            self.used.add(key)
+            if text:
+                return _SPACE.sub(" ", text)
+        return ""
+
+    def words(self, name: str, cut: _Cut, cut_item: _Cut | None = None) -> Iterator[str]:
+        """Yield the words that a text is cut into, or a list's items, cut if asked."""
+        for key, value in self.given(name):
+            self.used.add(key)
+            chosen = (cut_item or _one) if isinstance(value, list) else cut
+            for item in _flat(value):
+                text = _text(item)
+                if text is None:
+                    self.fault(key, f"holds {_kind(item)}, not text")
+                else:
+                    yield from (word for part in chosen(text) if (word := _bare(part)))
+
+    def moment(self, name: str) -> datetime | None:
+        for key, value in self.given(name):
+            moment = to_datetime(value)
+            if moment is not None:
+                self.used.add(key)
+                return moment
+            self.fault(key, f"is no date: {str(_jsonable(value))[:60]!r}")
+        return None
+
+    def status(self) -> str:
+        found = "active"
+        for key, value in self.given("status"):
+            word = _text(value)
+            if word is None:
+                self.fault(key, f"is {_kind(value)}, not text")
+            elif word.lower() in {"active", "archived"}:
+                self.used.add(key)
+                found = word.lower()
+            break
+        for key, value in self.given("archived"):
+            word = (_text(value) or "-").lower()
+            if word in _YES | _NO:
+                self.used.add(key)
+                found = "archived" if word in _YES else found
+        return found
+
+    def entities(self, name: str) -> Iterator[Entity]:
+        for key, value in self.given(name):
+            self.used.add(key)
+            for item in _flat(value):
+                entity = _entity(item)
+                if entity:
+                    yield entity
+                else:
+                    self.fault(key, "holds something that is neither {kind, id} nor `kind:id`")
+
+    def extra(self) -> dict[str, object]:
+        return {key: _jsonable(value) for key, value in self.raw.items() if key not in self.used}
+
+
+def _known(kind: str) -> str:
+    return kind.lower() if kind.lower() in KNOWN_TYPES else kind
+
+
+def _one(text: str) -> Iterable[str]:
+    return [text]
+
+
+def _commas(text: str) -> Iterable[str]:
+    return text.split(",")
+
+
+def _tags(text: str) -> Iterable[str]:
+    return text.split("," if "," in text else None)
+
+
+def _bare(text: str) -> str:
+    """Return a text without white space and wikilink brackets around it."""
+    text = text.strip()
+    return text[2:-2].strip() if text.startswith("[[") and text.endswith("]]") else text
+
+
+def _flat(value: object) -> Iterator[object]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _flat(item)
+    elif value is not None:
+        yield value
+
+
+def _entity(value: object) -> Entity | None:
+    """Read `{kind: person, id: sarah}`, `{person: sarah}` or `person:sarah`."""
+    kind, name = None, None
+    if isinstance(value, str):
+        kind, _, name = value.partition(":")
+    elif isinstance(value, Mapping):
+        if "id" in value or "kind" in value:
+            kind, name = _text(value.get("kind")), _text(value.get("id"))
+        elif len(value) == 1:
+            kind, name = next((str(key), _text(item)) for key, item in value.items())
+    kind, name = (kind or "").strip(), (name or "").strip()
+    return Entity(kind, name) if kind and name else None
+
+
+def _text(value: object) -> str | None:
+    """Return what a single value looks like, None for lists, mappings and nothing."""
+    if isinstance(value, str):
+        return value.strip()
+    if value is None or isinstance(value, Mapping | list | tuple):
+        return None
+    return str(value).lower() if isinstance(value, bool) else str(_plain(value))
+
+
+def _jsonable(value: object, depth: int = 0) -> object:
+    """Return a value as JSON can hold it: dates as ISO text, odd numbers as text."""
+    if depth > _MAX_DEPTH:
+        return "…"
+    if isinstance(value, Mapping):
+        return {str(key): _jsonable(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(item, depth + 1) for item in value]
+    return _plain(value)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, int) and abs(value) >= _MAX_INTEGER:
+        return hex(value)  # Python refuses to print one of 5,000 digits
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
+def _kind(value: object) -> str:
+    return "a mapping" if isinstance(value, Mapping) else "a list"

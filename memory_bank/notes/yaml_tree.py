@@ -1,0 +1,199 @@
+"""YAML front matter as a tree of places and as values: nothing lost, guessed or run.
+
+PyYAML's C scanner does the parsing; its composer and constructor are not used. They crash the
+interpreter on 40,000 open brackets, follow aliases to the place of their anchor, and turn words
+into other values (`yes`, `012`, `12:30`, `1.10`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import yaml
+
+from memory_bank.notes.note import Fault
+from memory_bank.notes.places import BlockError, line_of
+
+MAX_DEPTH = 100
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a wheel without C is 8x slower
+
+# What YAML forbids. Checked here so that the fault names its line with either scanner; a byte
+# order mark at the start would also shift every place by one.
+_FORBIDDEN = re.compile(
+    r"\A\ufeff|[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)
+_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_FLOAT = re.compile(r"-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{1,40})?(?:e[+-]?[0-9]{1,3})?")
+_WORDS: dict[str, object] = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None, "true": True, "false": False,
+}  # fmt: skip
+_TYPED = {"", *(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))}
+_MAX_FAULTS = 20
+# `title: [[Note]]` and `created: {{date}}` are a wikilink and a template's hole that someone
+# forgot to quote, not a list in a list.
+_BRACKETS = re.compile(r"\[\[[^\[\]{},\r\n]+\]\]|\{\{[^\[\]{},\r\n]+\}\}")
+
+
+@dataclass(slots=True)
+class Node:
+    """A value and where it stands: from its tag or anchor to its last own character."""
+
+    kind: Literal["scalar", "alias", "list", "map"]
+    start: int
+    end: int
+    text: str = ""
+    """A scalar's text, quotes and escapes resolved."""
+    style: str = ""
+    """A scalar's quote or block mark; empty when plain."""
+    tag: str = ""
+    """As given; empty when the value's look decides."""
+    flow: bool = False
+    children: list[Node] = field(default_factory=list)
+    """A list's items; a map's keys and values by turns."""
+    target: Node | None = None
+    """What an alias stands for."""
+
+
+def parse(block: str) -> Node | None:
+    """Return the tree of a block, None when it holds no value; raise BlockError."""
+    if bad := _FORBIDDEN.search(block):
+        reason = f"character U+{ord(bad[0]):04X} is not allowed in YAML"
+        raise BlockError(reason, bad.start())
+    try:
+        return _tree(block)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        reason = ", ".join(part for part in (error.context, error.problem) if part)
+        # The scanner meets the end where something above was left open.
+        index = min(mark.index, len(block.rstrip())) if mark else 0
+        raise BlockError(reason, index) from error
+    except yaml.YAMLError as error:
+        raise BlockError(str(error)) from error
+
+
+def _tree(block: str) -> Node | None:
+    top = Node("list", 0, 0)
+    stack = [top]
+    anchors: dict[str, Node] = {}
+    events: Iterator[Any] = yaml.parse(block, Loader=_LOADER)
+    for event in events:
+        if isinstance(event, yaml.NodeEvent):
+            node = _node(event, block, anchors)
+            stack[-1].children.append(node)
+            if isinstance(event, yaml.CollectionStartEvent):
+                stack.append(node)
+                if len(stack) > MAX_DEPTH:
+                    raise BlockError(f"nested deeper than {MAX_DEPTH} levels", node.start)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            node = stack.pop()
+            node.end = _end_of(event) if node.flow else node.children[-1].end
+    if len(top.children) > 1:
+        raise BlockError("a second YAML document starts", top.children[1].start)
+    return top.children[0] if top.children else None
+
+
+def _node(
+    event: Any,  # noqa: ANN401  (in the stubs its places may be None)
+    block: str,
+    anchors: dict[str, Node],
+) -> Node:
+    start, end = event.start_mark.index, event.end_mark.index
+    if isinstance(event, yaml.AliasEvent):
+        if event.anchor not in anchors:
+            raise BlockError(f"alias *{event.anchor} has no anchor", start)
+        return Node("alias", start, end, target=anchors[event.anchor])
+    tag = event.tag or ""
+    if isinstance(event, yaml.ScalarEvent):
+        style = event.style or ""
+        if style in {"|", ">"}:
+            end = _block_scalar_end(block, start, end)
+        node = Node("scalar", start, end, event.value, style, tag)
+    else:
+        kind: Literal["list", "map"] = (
+            "list" if isinstance(event, yaml.SequenceStartEvent) else "map"
+        )
+        node = Node(kind, start, end, tag=tag, flow=bool(event.flow_style))
+    if event.anchor:
+        anchors[event.anchor] = node
+    return node
+
+
+def _end_of(event: Any) -> int:  # noqa: ANN401  (in the stubs its places may be None)
+    return int(event.end_mark.index)
+
+
+def _block_scalar_end(block: str, start: int, end: int) -> int:
+    """Give the blank lines behind a block scalar back, unless `+` makes them its own."""
+    if re.match(r"[^\r\n#]*[|>][0-9]?\+", block[start:end]):
+        return len(re.sub(r"(?:\r\n|\n|\r)\Z", "", block[:end]))
+    return len(re.sub(r"(?:[\r\n][ \t\r\n]*)\Z", "", block[:end]))
+
+
+def values(root: Node | None, block: str) -> tuple[dict[str, object], list[Fault]]:
+    """Return what a tree says, keys as written; raise BlockError if it is no mapping.
+
+    A plain word becomes a number, true, false or null only if that prints as it was written;
+    everything else stays text: `yes`, `012`, `12:30`, `1.10`, dates. So nothing is lost, and all
+    values fit into JSON. Of keys given twice the last one counts.
+    """
+    if root is None:
+        return {}, []
+    if root.kind != "map":
+        raise BlockError("not a mapping of keys to values", root.start)
+    walk = _Walk(block)
+    return walk.mapping(root, 0), walk.faults
+
+
+class _Walk:
+    """Turn nodes into values; bounded, because aliases can stand for more than memory holds."""
+
+    def __init__(self, block: str) -> None:
+        self.block = block
+        self.faults: list[Fault] = []
+        # Every value written out takes a character or two: only aliases reach the limit.
+        self.left = 1000 + 2 * len(block)
+
+    def value(self, node: Node, depth: int) -> object:
+        self.left -= 1
+        if node.kind == "scalar":
+            return _scalar(node)
+        if self.left < 0 or depth > MAX_DEPTH:
+            raise BlockError("aliases stand for too many values", node.start)
+        if node.target is not None:
+            return self.value(node.target, depth + 1)
+        if node.flow and _BRACKETS.fullmatch(written := self.block[node.start : node.end]):
+            return written
+        if node.kind == "list":
+            return [self.value(child, depth + 1) for child in node.children]
+        return self.mapping(node, depth)
+
+    def mapping(self, node: Node, depth: int) -> dict[str, object]:
+        found: dict[str, object] = {}
+        pairs = iter(node.children)
+        for key, value in zip(pairs, pairs, strict=True):
+            name = key.text if key.kind == "scalar" else self.block[key.start : key.end]
+            if name in found and len(self.faults) < _MAX_FAULTS:
+                reason = f"key {name[:60]!r} is given twice, the last counts"
+                self.faults.append(Fault(reason, line_of(self.block, key.start)))
+            found[name] = self.value(value, depth + 1)
+        return found
+
+
+def _scalar(node: Node) -> object:
+    return node.text if node.style or node.tag not in _TYPED else plain(node.text)
+
+
+def plain(text: str) -> object:
+    """Return what an unquoted word means."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in "-0123456789":
+        return text
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    if _FLOAT.fullmatch(text) and repr(number := float(text)) == text:
+        return number
+    return text

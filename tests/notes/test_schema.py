@@ -1,0 +1,394 @@
+"""Front matter's keys in our words, tags, dates, hashes and slugs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import unicodedata
+from datetime import UTC, date, datetime, time, timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_bank.errors import BadInput
+from memory_bank.notes import schema
+from memory_bank.notes.frontmatter import metadata, set_keys, split
+from memory_bank.notes.note import Entity, Meta
+
+
+def read(block: str, *inline: str) -> Meta:
+    """Read a YAML block that has no faults."""
+    values, faults = metadata(split(f"---\n{block}\n---\n"))
+    meta, more = schema.read_meta(values, inline)
+    assert not faults + more
+    return meta
+
+
+class TestReadMeta:
+    """Tolerant reading."""
+
+    def test_what_we_write(self) -> None:
+        """All our own keys."""
+        meta = read(
+            "id: 012345678901\ntitle: A\ntype: decision\nstatus: archived\ntags: [a, b]\n"
+            "aliases: [x, y]\ncreated_at: 2026-11-21T10:00:00Z\nupdated_at: 2026-11-22T10:00:00Z\n"
+            "source_type: agent\nsource_agent: claude\nentity_refs: [{kind: person, id: sarah}]\n"
+            "file_refs: [src/a b.py]\nsymbol_refs: ['a.py::F']\nmine: {deep: [1, yes]}"
+        )
+        assert meta == Meta(
+            id="012345678901",
+            title="A",
+            type="decision",
+            status="archived",
+            tags=("a", "b"),
+            aliases=("x", "y"),
+            created_at=datetime(2026, 11, 21, 10, tzinfo=UTC),
+            updated_at=datetime(2026, 11, 22, 10, tzinfo=UTC),
+            source_type="agent",
+            source_agent="claude",
+            entity_refs=(Entity("person", "sarah"),),
+            file_refs=("src/a b.py",),
+            symbol_refs=("a.py::F",),
+            extra={"mine": {"deep": [1, "yes"]}},
+        )
+
+    def test_nothing(self) -> None:
+        """No front matter says nothing."""
+        assert schema.read_meta({}) == (Meta(), ())
+        assert read("title:\ntags:\nid: ''\ncreated:") == Meta()
+
+    @pytest.mark.parametrize(
+        ("written", "title"),
+        [
+            ("012", "012"), ("12:30", "12:30"), ("yes", "yes"), ("1.10", "1.10"), ("0.98", "0.98"),
+            ("2024-01-01", "2024-01-01"), ("true", "true"), ("0", "0"), ("[[Note]]", "[[Note]]"),
+            ("'  a '", "a"), ("|\n  a\n  b", "a b"), ("~", ""),
+        ],
+    )  # fmt: skip
+    def test_titles_as_written(self, written: str, title: str) -> None:
+        """A title is text, whatever it looks like."""
+        assert read(f"title: {written}").title == title
+
+    @pytest.mark.parametrize(
+        ("block", "tags"),
+        [
+            ("tags: [A, ' b ', '#c', 012, yes, 1.10, a]", ("a", "b", "c", "012", "yes", "1.10")),
+            ("tags: a, b c", ("a", "b-c")),
+            ("tags: a b", ("a", "b")),
+            ("tags: '#a #b/c'", ("a", "b/c")),
+            ("tag: x", ("x",)),
+            ("tag: #x", ()),
+            ("tags: 2024", ("2024",)),
+            ("Tags:\n- a\n-\n- ''\n- [b, [c]]\n- d e, f", ("a", "b", "c", "d-e", "f")),
+            ("tags: [a]\ntag: b", ("a", "b")),
+            ("tags: '[[a]], [[B]]'", ("a", "b")),
+            ("tags: [[a]]", ("a",)),
+        ],
+    )
+    def test_tags(self, block: str, tags: tuple[str, ...]) -> None:
+        """Lists, texts with and without commas; inline tags come last."""
+        assert read(block, "Inline", "A") == read("", *tags, "inline", "a")
+        assert read(block).tags == tags
+
+    @pytest.mark.parametrize(
+        ("block", "created", "updated"),
+        [
+            ("date: 2010-01-10 13:07:09", "2010-01-10T13:07:09Z", None),
+            ("created: 1634067145297", "2021-10-12T19:32:25Z", None),
+            ("created-at: 2024-10-11", "2024-10-11T00:00:00Z", None),
+            ("Lastmod: 2024-10-12", None, "2024-10-12T00:00:00Z"),
+            ("modified: '2024-10-12'", None, "2024-10-12T00:00:00Z"),
+            ("updated: 2024-10-12", None, "2024-10-12T00:00:00Z"),
+        ],
+    )  # fmt: skip
+    def test_dates(self, block: str, created: str | None, updated: str | None) -> None:
+        """Every usual key and shape."""
+        meta = read(block)
+        assert (meta.created_at and schema.iso(meta.created_at)) == created
+        assert (meta.updated_at and schema.iso(meta.updated_at)) == updated
+        assert not meta.extra
+
+    def test_second_key_is_kept(self) -> None:
+        """Of two keys that say the same, the one that isn't used stays the user's."""
+        meta = read("date: 2024-10-12\ncreated: 2024-10-11")
+        assert meta.created_at == datetime(2024, 10, 11, tzinfo=UTC)
+        assert meta.extra == {"date": "2024-10-12"}
+
+    @pytest.mark.parametrize(
+        ("block", "status", "extra"),
+        [
+            ("status: Archived", "archived", {}),
+            ("archived: true", "archived", {}),
+            ("archived: yes", "archived", {}),
+            ("archived: 1", "archived", {}),
+            ("archived: false", "active", {}),
+            ("archived: 2024-01-01", "active", {"archived": "2024-01-01"}),
+            ("status: accepted", "active", {"status": "accepted"}),
+            ("status: active\narchived: true", "archived", {}),
+        ],
+    )
+    def test_status(self, block: str, status: str, extra: dict[str, object]) -> None:
+        """A status of the user's own counts as active and is kept."""
+        meta = read(block)
+        assert (meta.status, meta.extra) == (status, extra)
+
+    @pytest.mark.parametrize(
+        ("block", "kind"),
+        [
+            ("type: Decision", "decision"),
+            ("type: Recipe", "Recipe"),
+            ("type: [[Book]]", "[[Book]]"),
+        ],
+    )
+    def test_type(self, block: str, kind: str) -> None:
+        """An unknown type is never mapped."""
+        assert read(block).type == kind
+
+    def test_refs(self) -> None:
+        """References as lists, texts and mappings."""
+        meta = read(
+            "entity_refs:\n- person:sarah\n- person: bob\n- {kind: t, id: 12}\n- url:http://x\n"
+            "file_refs: '[[src/a, b.py]]'\nsymbol_refs: [A, [B]]\nalias: X, Y"
+        )
+        assert meta.entity_refs == (
+            Entity("person", "sarah"),
+            Entity("person", "bob"),
+            Entity("t", "12"),
+            Entity("url", "http://x"),
+        )
+        assert meta.file_refs == ("src/a, b.py",)
+        assert meta.symbol_refs == ("A", "B")
+        assert meta.aliases == ("X", "Y")
+
+    @pytest.mark.parametrize(
+        ("raw", "key"),
+        [
+            ({"title": ["a", "b"]}, "title"),
+            ({"tags": {"a": 1}}, "tags"),
+            ({"tags": ["b", {"a": 1}]}, "tags"),
+            ({"created": "{{date}}"}, "created"),
+            ({"date": True}, "date"),
+            ({"status": ["x"]}, "status"),
+            ({"entity_refs": ["sarah"]}, "entity_refs"),
+            ({"file_refs": {"a": 1}}, "file_refs"),
+        ],
+    )
+    def test_wrong_kinds(self, raw: dict[str, object], key: str) -> None:
+        """A fault names the key, the value stays findable, and the rest is read."""
+        meta, faults = schema.read_meta({**raw, "id": "x"})
+        assert meta.id == "x"
+        assert meta.extra == raw
+        assert [key in fault.reason for fault in faults] == [True]
+
+    def test_extra_fits_json(self) -> None:
+        """Dates become text, odd numbers too."""
+        raw: dict[str, object] = {
+            "day": date(2024, 1, 2),
+            "first": datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))),
+            "clock": time(10, 30),
+            "odd": [float("nan"), float("inf"), 1 << 20_000, b"x", 1.5, None],
+        }
+        meta, faults = schema.read_meta(raw)
+        assert not faults
+        found = json.loads(json.dumps(meta.extra, allow_nan=False))
+        assert found["day"] == "2024-01-02"
+        assert found["clock"] == "10:30:00"
+        assert found["odd"][4:] == [1.5, None]
+
+    @settings(max_examples=50, deadline=None)
+    @given(st.dictionaries(
+        st.sampled_from(["id", "title", "tags", "tag", "date", "created", "status", "archived",
+                         "entity_refs", "file_refs", "aliases", "type", "x"]) | st.text(),
+        st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.datetimes()
+            | st.dates() | st.times(),
+            lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=8,
+        ),
+    ))  # fmt: skip
+    def test_never_raises(self, raw: dict[str, object]) -> None:
+        """Whatever is in front matter, the answer fits JSON."""
+        meta, _ = schema.read_meta(raw)
+        json.dumps(meta.extra, allow_nan=False)
+        assert all(isinstance(text, str) for text in (meta.id, meta.title, meta.type, *meta.tags))
+
+    def test_key_of(self) -> None:
+        """An edit reaches the key that the file already uses."""
+        raw: dict[str, object] = {"Tag": "a", "modified": "2024-01-01", "title": "x"}
+        assert [schema.key_of(raw, name) for name in ("tags", "updated_at", "title", "id")] == [
+            "Tag", "modified", "title", "id",
+        ]  # fmt: skip
+        text = "---\nmodified: 2024-01-01 # c\n---\n"
+        key = schema.key_of(metadata(split(text))[0], "updated_at")
+        new = set_keys(text, {key: datetime(2026, 1, 2, tzinfo=UTC)})
+        assert new == "---\nmodified: 2026-01-02T00:00:00Z # c\n---\n"
+
+
+class TestTags:
+    """Tags for readers and for writers."""
+
+    def test_normalised(self) -> None:
+        """Lower case, NFC, no `#`, no spaces, none twice."""
+        tags = ["#Foo Bar", "foo-bar", " ", "#", "", "E\u0301", "É", "a/B", "## x #", "İ"]
+        assert schema.normalise_tags(tags) == ("foo-bar", "é", "a/b", "x", "i̇")
+
+    @given(st.lists(st.text()))
+    def test_again(self, tags: list[str]) -> None:
+        """Normalised tags are normal."""
+        once = schema.normalise_tags(tags)
+        assert schema.normalise_tags(once) == once
+
+    @pytest.mark.parametrize("tag", ["", " ", "#", "# "])
+    def test_writer(self, tag: str) -> None:
+        """A writer's empty tag is refused."""
+        assert schema.check_tags(["A", "a b"]) == ("a", "a-b")
+        with pytest.raises(BadInput, match="is empty"):
+            schema.check_tags(["a", tag])
+
+
+class TestDates:
+    """Points in time."""
+
+    @pytest.mark.parametrize(
+        ("value", "wanted"),
+        [
+            ("2023-05-08", "2023-05-08T00:00:00Z"),
+            ("2023-05-08 13:56", "2023-05-08T13:56:00Z"),
+            ("2023-05-08T13:56:01.5Z", "2023-05-08T13:56:01Z"),
+            ("2023-05-08T13:56:01.123456789z", "2023-05-08T13:56:01Z"),
+            ("2023-05-08T13:56:00+02:00", "2023-05-08T11:56:00Z"),
+            ("2017-04-05 16:16:01 -0800", "2017-04-06T00:16:01Z"),
+            ("2017-04-05 16:16 UTC", "2017-04-05T16:16:00Z"),
+            ("2017-04-05T9:16:00 +02", "2017-04-05T07:16:00Z"),
+            ("2023-5-8", "2023-05-08T00:00:00Z"),
+            ("2023/05/08", "2023-05-08T00:00:00Z"),
+            ("2023-05", "2023-05-01T00:00:00Z"),
+            ("2023", "2023-01-01T00:00:00Z"),
+            (2023, "2023-01-01T00:00:00Z"),
+            (2023.05, "2023-05-01T00:00:00Z"),
+            ("20230508", "2023-05-08T00:00:00Z"),
+            (20230508, "2023-05-08T00:00:00Z"),
+            ("20230508T135600Z", "2023-05-08T13:56:00Z"),
+            ("[[2023-05-08]]", "2023-05-08T00:00:00Z"),
+            (1634067145, "2021-10-12T19:32:25Z"),
+            (1634067145297, "2021-10-12T19:32:25Z"),
+            ("1634067145297", "2021-10-12T19:32:25Z"),
+            (1634067145.297, "2021-10-12T19:32:25Z"),
+            (0, "1970-01-01T00:00:00Z"),
+            (date(2023, 5, 8), "2023-05-08T00:00:00Z"),
+            (datetime(2023, 5, 8, 1, tzinfo=UTC).replace(tzinfo=None), "2023-05-08T01:00:00Z"),
+            (datetime(2023, 5, 8, 1, tzinfo=timezone(timedelta(hours=2))), "2023-05-07T23:00:00Z"),
+        ],
+    )  # fmt: skip
+    def test_read(self, value: object, wanted: str) -> None:
+        """All of it is UTC."""
+        moment = schema.to_datetime(value)
+        assert moment is not None
+        assert moment.tzinfo is UTC
+        assert schema.iso(moment) == wanted
+        assert schema.to_datetime(wanted) == moment.replace(microsecond=0)
+
+    @pytest.mark.parametrize(
+        "value",
+        ["", "tomorrow", "2023-13-01", "{{date}}", "09/27/2021", "12:30", True, None, [], {},
+         float("nan"), float("inf"), 10**30, "9" * 17, 1.5, "2023-02-30", time(1)],
+    )  # fmt: skip
+    def test_no_date(self, value: object) -> None:
+        """What isn't a date is none."""
+        assert schema.to_datetime(value) is None
+
+    @given(st.datetimes(timezones=st.timezones()) | st.datetimes())
+    def test_round_trip(self, moment: datetime) -> None:
+        """Our own text is read back, to the second."""
+        if 1 < moment.year < 9999:  # a zone may lead out of what Python can hold
+            text = schema.iso(moment)
+            back = schema.to_datetime(text)
+            assert back is not None
+            assert schema.iso(back) == text
+
+
+class TestHashes:
+    """Content, its hash, and ids."""
+
+    def test_normalise(self) -> None:
+        """What looks the same is the same."""
+        content = "\r\n \t\r\n  E\u0301  \r\n\rb\t\n\n"
+        assert schema.normalise(content) == "  É\n\nb"
+        assert schema.content_hash(content) == schema.content_hash("  É\n\nb\n")
+        assert schema.content_hash("a") != schema.content_hash("b")
+        assert len(schema.content_hash("")) == 64
+
+    @given(st.text())
+    def test_again(self, content: str) -> None:
+        """Normalised content is normal."""
+        assert schema.normalise(schema.normalise(content)) == schema.normalise(content)
+
+    def test_note_id(self) -> None:
+        """Twelve hex digits of content and time."""
+        moment = datetime(2026, 11, 21, 10, tzinfo=UTC)
+        found = schema.note_id("x", moment)
+        assert (len(found), int(found, 16) >= 0) == (12, True)
+        assert found == schema.note_id("x", moment.astimezone(timezone(timedelta(hours=1))))
+        assert found != schema.note_id("x", moment + timedelta(seconds=1))
+
+
+class TestSlug:
+    """File names."""
+
+    @pytest.mark.parametrize(
+        ("text", "wanted"),
+        [
+            ("Tantivy over Whoosh!", "tantivy-over-whoosh"),
+            ("  --a__b..c/d\\e  ", "a-b-c-d-e"),
+            ("Don\u2019t panic's", "dont-panics"),
+            ("E\u0301te\u0301", "été"),
+            ("漢字 かな", "漢字-かな"),
+            ("हिन्दी भाषा", "हिन्दी-भाषा"),
+            ("ជំនួយ និង", "ជំនួយ-និង"),
+            ("می\u200cخواهم", "میخواهم"),
+            ("❤️ love", "love"),
+            ("…", "note"), ("", "note"), ("\u0301", "note"),
+            ("CON", "note-con"), ("com1", "note-com1"), ("com¹", "note-com¹"),
+            ("console", "console"),
+            ("a" * 80, "a" * 60),
+            ("word " * 20, "word-word-word-word-word-word-word-word-word-word-word-word"),
+        ],
+    )  # fmt: skip
+    def test_examples(self, text: str, wanted: str) -> None:
+        """Letters and digits of every script stay."""
+        assert schema.slug(text) == wanted
+
+    @given(st.text(max_size=300), st.integers(8, 80))
+    def test_any(self, text: str, limit: int) -> None:
+        """Within both limits, NFC, and a slug's slug is itself."""
+        found = schema.slug(text, limit)
+        assert found
+        assert len(found) <= limit
+        assert len(found.encode()) <= 150
+        assert unicodedata.is_normalized("NFC", found)
+        assert not found.startswith("-")
+        assert not found.endswith("-")
+        assert schema.slug(found, limit) == found
+
+    @pytest.mark.parametrize(
+        ("kind", "folder"),
+        [
+            ("plan", "plans"), ("journal", "journal"), ("fact", "facts"), ("session", "sessions"),
+            ("observation", "observations"), ("reflection", "reflections"), ("change", "changes"),
+            ("decision", "decisions"), ("bugfix", "bugfixes"), ("feature", "features"),
+            ("refactor", "refactors"), ("discovery", "discoveries"), ("Recipe", "recipe"),
+            ("../x", "x"), ("", "notes"),
+        ],
+    )  # fmt: skip
+    def test_folders(self, kind: str, folder: str) -> None:
+        """Each type has its folder."""
+        assert schema.folder_of(kind) == folder
+        assert kind in schema.KNOWN_TYPES or folder not in {"plans", "facts"}
+
+
+def test_loads_no_parser() -> None:
+    """The schema is cheap to import."""
+    code = "import sys, memory_bank.notes.schema; print({'yaml', 'frontmatter'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
