@@ -1,0 +1,77 @@
+"""Files of weights: where they are kept, what they must be, and how they get there whole."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_bank.errors import EmbedderUnavailable, StorageFailed
+from memory_bank.layout import MODELS, user_folder
+
+
+def models_folder() -> Path:
+    """Return the folder of installed models, whether it is there or not."""
+    return user_folder("data") / MODELS
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """A file that must have exactly these bytes; `name` is its path below its folder."""
+
+    name: str
+    size: int
+    sha256: str
+
+    def check_size(self, folder: Path, hint: str) -> Path:
+        """Return the file's path; raise EmbedderUnavailable when it is missing or of wrong size."""
+        path = folder / self.name
+        try:
+            size = path.stat().st_size
+        except OSError as error:
+            raise EmbedderUnavailable(f"{path}: {error.strerror}", hint) from error
+        if size != self.size:
+            raise EmbedderUnavailable(f"{path}: has {size} bytes, not {self.size}", hint)
+        return path
+
+    def check_hash(self, folder: Path, hint: str) -> Path:
+        """Return the file's path; raise EmbedderUnavailable when any byte is wrong."""
+        path = self.check_size(folder, hint)
+        try:
+            with path.open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise EmbedderUnavailable(f"{path}: {error.strerror}", hint) from error
+        if found != self.sha256:
+            raise EmbedderUnavailable(
+                f"{path}: SHA-256 is {found}, not the pinned {self.sha256}", hint
+            )
+        return path
+
+
+def move_into_place(made: Path, target: Path) -> None:
+    """Make a finished file of the same disk appear under its name, whole or not at all.
+
+    Raises StorageFailed.
+    """
+    try:
+        with made.open("rb+") as file:
+            os.fsync(file.fileno())
+        made.replace(target)
+        if os.name == "posix":
+            folder = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
+    except OSError as error:
+        raise storage_failed(target, error) from error
+
+
+def storage_failed(path: Path, error: OSError) -> StorageFailed:
+    """Say that the disk refused a file."""
+    return StorageFailed(
+        f"{path}: can't be written: {error.strerror or error}",
+        "make room or mend the permissions, or set XDG_DATA_HOME to another folder",
+    )

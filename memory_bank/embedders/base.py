@@ -1,0 +1,83 @@
+"""The contract of an embedder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memory_bank.config import Settings
+
+    Vectors = NDArray[np.float32]
+
+Kind = Literal["passage", "query"]
+
+
+class Embedder(Protocol):
+    """Turn texts into unit vectors; the same text gives the same vector, whatever its batch."""
+
+    @property
+    def name(self) -> str:
+        """The plug-in's name, as in the setting `embedder`."""
+
+    @property
+    def dimension(self) -> int:
+        """The number of components of a vector."""
+
+    @property
+    def model_hash(self) -> str:
+        """Identify the weights: vectors of another hash can't be compared with these."""
+
+    @property
+    def weight(self) -> float:
+        """The weight of this embedder's list in fusion, the list of words having 1."""
+
+    @property
+    def code_weight(self) -> float:
+        """The same where the passages are code: it shares few words with a question."""
+
+    @property
+    def floor(self) -> float:
+        """The cosine below which two texts are strangers; used where no word was found."""
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:
+        """Return float32 rows of length 1, shape (len(texts), dimension).
+
+        A text without any known token gives a row of zeros. Raises EmbedderUnavailable
+        when the model or its server can't be reached.
+        """
+
+
+class EmbedderModule(Protocol):
+    """What the file of an embedder offers."""
+
+    SUMMARY: str
+
+    def load(self, settings: Settings) -> Embedder | None:
+        """Make the embedder ready; None says that the user wants no embeddings.
+
+        Raises EmbedderUnavailable when something it needs is missing.
+        """
+
+
+class InstallableModule(Protocol):
+    """What the file of an embedder offers when its weights must be fetched once."""
+
+    def install(self, settings: Settings, say: Callable[[str], None]) -> str:
+        """Put the weights where `load` finds them; return where. The only step that downloads."""
+
+
+class VerifiableModule(Protocol):
+    """What the file of an embedder offers when its files must have known bytes."""
+
+    def verify(self, settings: Settings) -> str:
+        """Read every byte and say what was found right; raise EmbedderUnavailable if it isn't."""
+
+
+def identity(embedder: Embedder) -> str:
+    """Name what made a vector: vectors of one identity may be compared, no others."""
+    return f"{embedder.name}:{embedder.dimension}:{embedder.model_hash}"

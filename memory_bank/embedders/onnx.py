@@ -1,0 +1,145 @@
+"""Any text model exported as ONNX: a folder with model.onnx and tokenizer.json."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from memory_bank.embedders._known import Known, recall, remember
+from memory_bank.errors import EmbedderUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_bank.config import Onnx as Options
+    from memory_bank.config import Settings
+    from memory_bank.embedders._session import Session
+    from memory_bank.embedders._tokens import Splitter
+    from memory_bank.embedders.base import Kind, Vectors
+
+SUMMARY = "your own model.onnx and tokenizer.json (setting onnx.path; needs the extra `onnx`)"
+
+_MODEL = "model.onnx"
+_TOKENIZER = "tokenizer.json"
+_HINT = "onnx.path must name a folder with model.onnx and tokenizer.json of one text model"
+_CHUNK = 1 << 20
+
+
+class Onnx:
+    """A model of the user's, run by onnxruntime."""
+
+    name: Final = "onnx"
+    weight: Final = 0.8
+    code_weight: Final = 6.0
+    floor: Final = 0.3
+
+    def __init__(self, folder: Path, options: Options) -> None:
+        self._folder = folder
+        self._options = options
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:
+        """Return float32 rows of length 1, shape (len(texts), dimension); blank texts give zeros.
+
+        Raises EmbedderUnavailable when the model can't be loaded or run.
+        """
+        from memory_bank.embedders._vectors import encode
+
+        options = self._options
+        prefix = options.query_prefix if kind == "query" else options.passage_prefix
+        filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
+        found = self._splitter.ids([prefix + texts[index] for index in filled])
+        ids: list[list[int]] = [[] for _ in texts]
+        for index, item in zip(filled, found, strict=True):
+            ids[index] = item
+        # 0: each text alone, as a quantised model lets a text's neighbours change its vector
+        return encode(ids, self._session, dimension=self.dimension, tokens=0)
+
+    @cached_property
+    def dimension(self) -> int:
+        """The number of components, found by running the model once on this machine."""
+        from memory_bank.embedders._numpy import np
+
+        if self._known.dimension:
+            return self._known.dimension
+        ids = self._splitter.tokenizer.encode("dimension").ids
+        dimension = int(self._session(np.array([ids], np.int64)).shape[1])
+        remember(self._key, Known(dimension, self._known.model_hash))
+        return dimension
+
+    @cached_property
+    def model_hash(self) -> str:
+        """Identify the files and the settings that change what comes out of them."""
+        from blake3 import blake3
+
+        options = self._options
+        recipe = (options.pooling, options.query_prefix, options.passage_prefix, options.max_tokens)
+        return blake3(f"{self._known.model_hash}{recipe}".encode()).hexdigest()[:16]
+
+    @cached_property
+    def _known(self) -> Known:
+        known = recall(self._key)
+        if not known.model_hash:
+            known = Known(0, self._hash())
+            remember(self._key, known)
+        return known
+
+    @cached_property
+    def _key(self) -> str:
+        """Name the files as they are now: another size or time means they are hashed again."""
+        parts = [str(self._folder)]
+        for path in self._files:
+            try:
+                about = path.stat()
+            except OSError as error:
+                raise EmbedderUnavailable(f"{path}: {error.strerror}", _HINT) from error
+            parts.append(f"{path.name}:{about.st_size}:{about.st_mtime_ns}")
+        return "|".join(parts)
+
+    @property
+    def _files(self) -> list[Path]:
+        # also model.onnx_data, model.onnx.data: where a large model's weights are
+        return [*sorted(self._folder.glob(f"{_MODEL}*")), self._folder / _TOKENIZER]
+
+    def _hash(self) -> str:
+        from blake3 import blake3
+
+        digest = blake3()
+        for path in self._files:
+            try:
+                with path.open("rb") as file:
+                    while chunk := file.read(_CHUNK):
+                        digest.update(chunk)
+            except OSError as error:
+                raise EmbedderUnavailable(f"{path}: {error.strerror}", _HINT) from error
+        return str(digest.hexdigest())
+
+    @cached_property
+    def _splitter(self) -> Splitter:
+        from memory_bank.embedders._tokens import Splitter
+
+        return Splitter.read(self._folder / _TOKENIZER, self._options.max_tokens, _HINT)
+
+    @cached_property
+    def _session(self) -> Session:
+        from memory_bank.embedders._session import Session
+
+        hint = f"{_HINT}; a model that reads fewer tokens wants a lower onnx.max_tokens"
+        by_cls = self._options.pooling == "cls"
+        return Session(self._folder / _MODEL, hint, by_cls=by_cls)
+
+
+def load(settings: Settings) -> Onnx:
+    """Find the model; raise EmbedderUnavailable when a file or onnxruntime is missing."""
+    if not settings.onnx.path:
+        raise EmbedderUnavailable("onnx.path is not set", _HINT)
+    folder = Path(settings.onnx.path).expanduser().absolute()
+    for name in (_MODEL, _TOKENIZER):
+        if not (folder / name).is_file():
+            raise EmbedderUnavailable(f"{folder / name}: there is no such file", _HINT)
+    if find_spec("onnxruntime") is None:
+        raise EmbedderUnavailable(
+            "onnxruntime is not installed", "run: pip install 'markdown-memory-bank[onnx]'"
+        )
+    return Onnx(folder, settings.onnx)

@@ -1,0 +1,88 @@
+"""Static word vectors: a text is the mean of its tokens' rows in a table that comes with us.
+
+The table (256-d, "l2_supercat") and its tokenizer lie in the wheel of wordllama, of which no
+code is ever imported: it configures logging and looks for files in the wrong folder.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from memory_bank.embedders._files import Pinned
+from memory_bank.errors import EmbedderUnavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_bank.config import Settings
+    from memory_bank.embedders._table import Table
+    from memory_bank.embedders.base import Kind, Vectors
+
+SUMMARY = "word vectors that come with the install (256-d): offline, instant, rough (default)"
+
+TABLE: Final = Pinned(
+    "weights/l2_supercat_256.safetensors",
+    16_384_096,
+    "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
+)
+TOKENIZER: Final = Pinned(
+    "tokenizers/l2_supercat_tokenizer_config.json",
+    1_842_796,
+    "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
+)
+_HINT = "reinstall its data: pip install --force-reinstall --no-deps wordllama==0.4.0.post1"
+
+
+class Static:
+    """The mean of the rows of a text's tokens, however long the text is."""
+
+    name: Final = "static"
+    dimension: Final = 256
+    # "letters": change this word when texts become vectors in another way from the same table.
+    model_hash: Final = f"{TABLE.sha256[:16]}-letters"
+    # Measured: as heavy as the words, it makes hybrid search worse than the words alone.
+    weight: Final = 0.4
+    code_weight: Final = 0.6
+    # Gibberish is nearer than this to something in a hundred abstracts of one query in twenty.
+    floor: Final = 0.42
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002
+        """Return float32 rows of length 1, shape (len(texts), 256); blank texts give zeros."""
+        return self._table.embed(texts)
+
+    @cached_property
+    def _table(self) -> Table:
+        # start-up: a search by words alone needs neither numpy nor the table
+        from memory_bank.embedders._table import Table
+
+        return Table(self._folder / TABLE.name, self._folder / TOKENIZER.name, _HINT)
+
+
+def load(settings: Settings) -> Static:  # noqa: ARG001  (the contract's signature)
+    """Find the table; raise EmbedderUnavailable when it is missing or cut short."""
+    folder = _folder()
+    for file in (TABLE, TOKENIZER):
+        file.check_size(folder, _HINT)
+    return Static(folder)
+
+
+def verify(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)
+    """Compare every byte with the pinned hashes and say so; raise EmbedderUnavailable."""
+    folder = _folder()
+    for file in (TABLE, TOKENIZER):
+        file.check_hash(folder, _HINT)
+    return f"{folder}: table and tokenizer have the pinned SHA-256"
+
+
+def _folder() -> Path:
+    spec = find_spec("wordllama")  # finds it, imports nothing
+    places = spec.submodule_search_locations if spec else None
+    if not places:
+        raise EmbedderUnavailable("the package wordllama, which has the vectors, is missing", _HINT)
+    return Path(places[0])

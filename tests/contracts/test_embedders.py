@@ -1,0 +1,181 @@
+"""Every embedder that can be loaded here keeps the contract of embedders/base.py."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import pytest
+
+from memory_bank import plugins
+from memory_bank.config import Settings
+from memory_bank.embedders._numpy import np
+from memory_bank.embedders.base import identity
+from memory_bank.errors import EmbedderUnavailable
+from tests.embedders import doubles
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from memory_bank.embedders.base import Embedder
+
+NAMES = [name for name in plugins.names("embedders") if name != "none"]
+TEXTS = [
+    "the cat sat on the mat",
+    "A dog ran far away. Ein Hund lief weit weg; 犬は遠くへ走った。",
+    "stock market fell today",
+    "code search in `src/index.py`: def f(x): return x ** 2",
+    "the",
+    "cat " * 400,
+]
+ODD = [
+    "the cat \x00 sat",
+    "the \udc80 cat",
+    "the cat\r\n\u2028 sat \ufeff",
+    "[CLS] the cat </s> [PAD]",
+]
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def settings(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Settings]:
+    """Make settings with which the embedder can be loaded, or skip it, saying why."""
+    folder = tmp_path_factory.mktemp(request.param)
+    made = Settings()
+    made = replace(made, memory=replace(made.memory, embedder=request.param))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        if request.param == "http":
+            with doubles.serving(doubles.openai) as served:
+                url = f"{served.url}/v1/embeddings"
+                yield replace(made, http=replace(made.http, url=url, model="m", batch=3))
+            return
+        if request.param == "onnx":
+            made = replace(made, onnx=replace(made.onnx, path=str(_onnx(folder))))
+        yield made
+
+
+def _onnx(folder: Path) -> Path:
+    if not (find_spec("onnx") and find_spec("onnxruntime")):
+        pytest.skip("onnx and onnxruntime are not installed")
+    doubles.tokenizer(folder / "tokenizer.json")
+    doubles.onnx_model(folder / "model.onnx")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def embedder(settings: Settings) -> Embedder:
+    """Load the embedder, or skip it when its weights aren't installed here."""
+    return _load(settings)
+
+
+def _load(settings: Settings) -> Embedder:
+    module = plugins.load("embedders", settings.memory.embedder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", doubles.USERS_DATA)
+        try:
+            found: Embedder = module.load(settings)
+        except EmbedderUnavailable as error:
+            pytest.skip(f"{error.message}: {error.hint}")
+    return found
+
+
+def test_says_what_it_is(embedder: Embedder, settings: Settings) -> None:
+    """Name, dimension, hash and weight are there and fit each other."""
+    module = plugins.load("embedders", settings.memory.embedder)
+    assert isinstance(module.SUMMARY, str)
+    assert module.SUMMARY
+    assert "\n" not in module.SUMMARY
+    assert embedder.name == settings.memory.embedder
+    assert isinstance(embedder.dimension, int)
+    assert embedder.dimension > 0
+    assert 0 < embedder.weight <= 1
+    assert embedder.model_hash
+    assert identity(embedder) == f"{embedder.name}:{embedder.dimension}:{embedder.model_hash}"
+
+
+def test_rows_have_length_one(embedder: Embedder) -> None:
+    """Vectors are float32 rows of length 1, in the order of the texts."""
+    for kind in ("passage", "query"):
+        rows = embedder.embed(TEXTS, kind)
+        assert rows.dtype == np.float32
+        assert rows.shape == (len(TEXTS), embedder.dimension)
+        assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
+
+
+def test_no_texts_give_no_rows(embedder: Embedder) -> None:
+    """The shape holds for nothing, too."""
+    assert embedder.embed([]).shape == (0, embedder.dimension)
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n\t \u3000"])
+def test_blank_texts_give_zeros(embedder: Embedder, blank: str) -> None:
+    """A text without tokens gives zeros, alone and among others."""
+    assert not embedder.embed([blank]).any()
+    rows = embedder.embed([TEXTS[0], blank, TEXTS[1]])
+    assert rows[0].any()
+    assert not rows[1].any()
+    assert rows[2].any()
+
+
+def test_a_vector_does_not_depend_on_its_batch(embedder: Embedder) -> None:
+    """Alone, in any order and among many, a text has one vector."""
+    alone = np.concatenate([embedder.embed([text]) for text in TEXTS])
+    order = [3, 0, 5, 1, 1, 4, 2, 0]
+    mixed = embedder.embed([TEXTS[index] for index in order])
+    assert np.abs(mixed - alone[order]).max() < 1e-5
+    many = embedder.embed(TEXTS * 20)
+    assert np.abs(many - np.tile(alone, (20, 1))).max() < 1e-5
+
+
+def test_loading_again_changes_nothing(embedder: Embedder, settings: Settings) -> None:
+    """Another process would get the same vectors under the same identity."""
+    again = _load(settings)
+    assert identity(again) == identity(embedder)
+    assert np.array_equal(again.embed(TEXTS), embedder.embed(TEXTS))
+
+
+def test_odd_texts_are_no_errors(embedder: Embedder) -> None:
+    """Control characters, half surrogate pairs and special tokens are text like any other."""
+    rows = embedder.embed(ODD)
+    assert np.isfinite(rows).all()
+    lengths = np.linalg.norm(rows, axis=1)
+    assert np.all((np.abs(lengths - 1) < 1e-5) | (lengths == 0))
+
+
+def test_a_text_of_any_length_is_read(embedder: Embedder) -> None:
+    """A megabyte in one text, with and without spaces, is no error."""
+    rows = embedder.embed(["the cat sat " * 90_000, "cat" * 300_000])
+    assert np.isfinite(rows).all()
+    assert rows[0].any()
+
+
+def test_texts_with_the_same_words_are_close(embedder: Embedder) -> None:
+    """The nearest text is the one that shares words."""
+    query = embedder.embed(["a cat sat on a mat"], "query")
+    rows = embedder.embed(["stock market fell today", "the cat sat on the mat", "dog ran far"])
+    assert int((rows @ query[0]).argmax()) == 1
+
+
+def test_threads_may_share_it(embedder: Embedder) -> None:
+    """Calls at the same time give what calls one after another give."""
+    expected = embedder.embed(TEXTS)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: embedder.embed(TEXTS), range(8)))
+    assert all(np.abs(rows - expected).max() < 1e-5 for rows in found)
+
+
+def test_what_it_returns_may_be_changed(embedder: Embedder) -> None:
+    """A caller that writes into the rows spoils no later call."""
+    before = embedder.embed(TEXTS).copy()
+    embedder.embed(TEXTS)[:] = 7
+    assert np.array_equal(embedder.embed(TEXTS), before)
+
+
+def test_none_gives_no_embedder() -> None:
+    """The user may want no vectors."""
+    assert plugins.load("embedders", "none").load(Settings()) is None
