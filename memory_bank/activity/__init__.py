@@ -1,0 +1,1 @@
+"""What was done with a bank on this machine: private, never in a note."""

@@ -1,0 +1,110 @@
+"""How often and when notes were accessed; kept in the state folder of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_bank import sqlite
+from memory_bank.errors import Busy, IndexDamaged, StorageFailed
+
+_TABLES = """
+CREATE TABLE accesses (
+    note TEXT PRIMARY KEY, count INTEGER NOT NULL, last REAL NOT NULL
+) WITHOUT ROWID
+"""
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How often a note was accessed, and when last (seconds since the epoch)."""
+
+    count: int = 0
+    last: float = 0.0
+
+
+NEVER = Access()
+
+
+class AccessLog:
+    """The counts of one bank; a note is known by its id, or by its path if it has none."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = folder / "access.db"
+        self._base: sqlite.Connection | None = None
+        self._opened_file: sqlite.Identity = None
+
+    def of(self, notes: Iterable[str]) -> Mapping[str, Access]:
+        """Return what is known of some notes; those never accessed are left out."""
+        wanted = list(notes)
+        if not self._file.exists():
+            return {}
+        sql = "SELECT note, count, last FROM accesses WHERE note IN ({})"
+        try:
+            with sqlite.guarded(self._file):
+                rows = list(sqlite.chunked(self._opened(), sql, wanted))
+        except (Busy, IndexDamaged, StorageFailed):
+            return {}  # counts only nudge the ranking: an answer must not fail for them
+        return {note: Access(count, last) for note, count, last in rows}
+
+    def add(self, notes: Iterable[str], now: float) -> str:
+        """Count one more access of each note; return why that can't be done, if so."""
+        return self._write(
+            "INSERT INTO accesses VALUES (?1, 1, ?2)"
+            " ON CONFLICT DO UPDATE SET count = count + 1, last = max(last, ?2)",
+            [(note, now) for note in notes],
+        )
+
+    def rename(self, old: str, new: str) -> str:
+        """Carry a note's counts over to its new path; return why that can't be done, if so."""
+        if not self._file.exists():
+            return ""
+        return self._write("UPDATE OR REPLACE accesses SET note = ? WHERE note = ?", [(new, old)])
+
+    def close(self) -> None:
+        """Close the database."""
+        if self._base is not None:
+            self._base.close()
+            self._base = None
+
+    def _write(self, sql: str, rows: Sequence[tuple[object, ...]]) -> str:
+        """Write rows; a damaged file is set aside for a new one: it can't be made again."""
+        try:
+            try:
+                self._execute(sql, rows)
+            except IndexDamaged:
+                self._set_aside()
+                self._execute(sql, rows)
+        except (Busy, IndexDamaged, StorageFailed) as error:
+            return f"accesses are not counted: {error.message}"
+        return ""
+
+    def _execute(self, sql: str, rows: Sequence[tuple[object, ...]]) -> None:
+        with sqlite.guarded(self._file):
+            base = self._opened()
+            with sqlite.transaction(base):
+                base.executemany(sql, rows)
+
+    def _set_aside(self) -> None:
+        self.close()
+        try:
+            self._file.replace(self._file.with_name(f"{self._file.name}.damaged"))
+            sqlite.discard(self._file)
+        except OSError as error:
+            raise StorageFailed(f"{self._file} can't be replaced: {error.strerror}") from error
+
+    def _opened(self) -> sqlite.Connection:
+        if self._base is not None and sqlite.identity(self._file) != self._opened_file:
+            self.close()  # deleted or replaced meanwhile
+        if self._base is None:
+            try:
+                self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            except OSError as error:
+                raise StorageFailed(
+                    f"{self._file.parent} can't be made: {error.strerror}"
+                ) from error
+            self._base = sqlite.connect(self._file, _TABLES, _VERSION)
+            self._opened_file = sqlite.identity(self._file)
+        return self._base

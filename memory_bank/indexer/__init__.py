@@ -1,0 +1,1 @@
+"""Keep every retriever equal to the files."""

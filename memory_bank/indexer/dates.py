@@ -1,0 +1,41 @@
+"""Dates of notes that say none: their first commit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memory_bank.layout import NOTE_SUFFIXES
+from memory_bank.manifest import write
+from memory_bank.manifest.database import meta
+from memory_bank.notes.scan import is_text
+from memory_bank.sqlite import Connection, transaction
+
+
+class Dates:
+    """First commits of a bank's notes, kept in the manifest; git is asked when HEAD moved."""
+
+    def __init__(self, root: Path, base: Connection) -> None:
+        self._root = root
+        self._base = base
+
+    def first_commit(self, path: str) -> float | None:
+        """Return when a path was first committed, as of the last refresh; None if it wasn't."""
+        row = self._base.execute("SELECT first FROM commits WHERE path = ?", (path,)).fetchone()
+        return None if row is None else float(row[0])
+
+    def refresh(self) -> bool:
+        """Ask git what was committed since; return whether notes must be read again for it."""
+        from memory_bank.repo import git
+
+        tree = git.worktree(self._root)
+        head = git.head(tree) if tree else None
+        if tree is None or head is None or head == meta(self._base, write.HEAD):
+            return False
+        commits = git.first_commits(tree, self._root)
+        first = {
+            path: when.timestamp()
+            for path, when in commits.items()
+            if path.endswith(NOTE_SUFFIXES) and is_text(path)
+        }
+        with transaction(self._base):
+            return write.put_commits(self._base, head, first)

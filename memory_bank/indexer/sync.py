@@ -1,0 +1,304 @@
+"""Bring the manifest and every retriever up to the files: in batches, under a lock, healing.
+
+A batch writes its rows as pending, fills and commits each retriever, then marks the rows done.
+Whoever comes after a kill finds rows that are not done and puts them again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from memory_bank.errors import EmbedderUnavailable, IndexDamaged
+from memory_bank.indexer.changes import Changes, compare
+from memory_bank.indexer.dates import Dates
+from memory_bank.indexer.reading import Same, Unread, read
+from memory_bank.layout import Layout, private_folder
+from memory_bank.locks import WAIT, locked
+from memory_bank.manifest import resolve, write
+from memory_bank.manifest.database import DONE, GONE, PENDING, meta
+from memory_bank.manifest.write import Reading
+from memory_bank.notes.scan import scan
+from memory_bank.retrievers.base import Entry, Retriever
+from memory_bank.sqlite import Connection, guarded, transaction
+
+BATCH = 1000
+"""Notes in one batch: the lock is let go after each, so that others get their turn."""
+_EMBED_TURN = 2.0
+"""Seconds of embedding under one lock."""
+
+_COMPLETE = "complete"
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, how much of it is done, and how much there is."""
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """What one sync did."""
+
+    indexed: int = 0
+    removed: int = 0
+    unindexed: int = 0
+    refilled: list[str] = field(default_factory=list)
+    """Retrievers that were missing, broken or of another version, and were filled again."""
+    healed: bool = False
+    """A batch that a killed process had begun was finished."""
+    waiting: int = 0
+    """Passages that have no vector yet."""
+    problem: str = ""
+    """Why meaning can't be indexed now, if so."""
+    leftover: list[str] = field(default_factory=list)
+    """Temporary files that were met among the notes."""
+    seconds: float = 0.0
+
+
+class Indexer:
+    """The one writer of a bank's indices."""
+
+    def __init__(
+        self,
+        layout: Layout,
+        base: Connection,
+        retrievers: Callable[[], tuple[Sequence[Retriever], str]],
+        *,
+        current: Callable[[], bool],
+        signature: str,
+        max_bytes: int,
+    ) -> None:
+        """Keep retrievers equal to the files of a bank; larger files than `max_bytes` are listed.
+
+        The retrievers, and why one is missing, are asked for when there is work only; `signature`
+        names what they are, so that a bank that was complete with them needs none to be loaded.
+        `current` tells whether the manifest is still the bank's.
+        """
+        self._layout = layout
+        self._base = base
+        self._load = retrievers
+        self._current = current
+        self._signature = signature
+        self._max_bytes = max_bytes
+        self._missing = ""
+        self._dates = Dates(layout.root, base)
+
+    def sync(
+        self,
+        *,
+        seconds: float = float("inf"),
+        wait: float = WAIT,
+        thorough: bool = True,
+        progress: Progress | None = None,
+    ) -> SyncReport:
+        """Index whatever differs; embed for at most about that many seconds.
+
+        A thorough sync also asks git for the dates of notes that say none, and finds retrievers
+        that lost entries. Raises Busy when another process indexes for longer than `wait` seconds,
+        StorageFailed when the disk or a folder refuses; what was committed until then stays.
+        """
+        started = time.monotonic()
+        report = SyncReport()
+        progress = progress or _silent
+        with guarded(self._layout.manifest):
+            found = scan(self._layout.root)
+            report.leftover = found.leftover
+            changes = compare(self._base, found)
+            complete = meta(self._base, _COMPLETE) == self._signature
+            if changes or not complete or thorough:
+                if self._dates.refresh() or changes or self._unfilled():
+                    self._work(report, wait, progress)
+                if thorough:
+                    self._check(report, progress)
+                self._embed(report, seconds, progress)
+                self._conclude(report)
+        report.seconds = time.monotonic() - started
+        return report
+
+    def refill(self, retriever: Retriever, progress: Progress | None = None) -> None:
+        """Make one retriever anew from the files as the manifest knows them."""
+        with self._turn():
+            self._refill(retriever, progress or _silent)
+
+    @contextmanager
+    def _turn(self, wait: float = WAIT) -> Iterator[None]:
+        """Hold the lock of the index; raise IndexDamaged when the manifest is not the bank's now.
+
+        Another process may have made all anew while this one waited; entries of the old manifest
+        must not come into the new retrievers.
+        """
+        with locked(private_folder(self._layout.index), wait=wait):
+            if not self._current():
+                raise IndexDamaged(f"{self._layout.manifest} was replaced", "it is opened anew")
+            yield
+
+    def _work(self, report: SyncReport, wait: float, progress: Progress) -> None:
+        done: set[str] = set()
+        while True:
+            with self._turn(wait):
+                for retriever in self._unfilled():
+                    self._refill(retriever, progress)
+                    report.refilled.append(retriever.name)
+                # looked at again: another process may have done it while this one waited
+                changes = compare(self._base, scan(self._layout.root))
+                # each file once: one whose stamp can't be trusted yet still counts as changed
+                left = [path for path in changes.changed if path not in done]
+                self._batch(left[:BATCH], changes, report)
+            done.update(left[:BATCH])
+            progress("indexing", len(done), len(done) + len(left[BATCH:]))
+            if len(left) <= BATCH:
+                return
+
+    def _batch(self, paths: Sequence[str], changes: Changes, report: SyncReport) -> None:
+        """Index one batch of files, and take the gone ones out."""
+        report.healed |= self._begun()
+        etags = dict(self._base.execute("SELECT path, etag FROM notes WHERE state = ?", (DONE,)))
+        readings: list[Reading] = []
+        unread: dict[str, Unread] = {}
+        same: dict[str, Same] = {}
+        for path in paths:
+            found = read(
+                self._layout.root,
+                path,
+                self._max_bytes,
+                self._dates.first_commit,
+                etags.get(path, ""),
+            )
+            if isinstance(found, Reading):
+                readings.append(found)
+            elif isinstance(found, Unread):
+                unread[path] = found
+            elif found is not None:
+                same[path] = found
+        touched, entries = self._write(readings, unread, changes)
+        self._fill(entries, touched)
+        with transaction(self._base):
+            write.restamp(
+                self._base, ((found.stamp, found.mtime, path) for path, found in same.items())
+            )
+            write.finish(self._base, touched)
+            write.measure(self._base)
+        report.indexed += len(readings)
+        report.unindexed += len(unread)
+        report.removed += len(changes.gone)
+
+    def _write(
+        self, readings: Sequence[Reading], unread: dict[str, Unread], changes: Changes
+    ) -> tuple[list[int], list[Entry]]:
+        """Write the manifest's rows, pending; return the numbers touched and entries to put."""
+        base = self._base
+        prefix = self._layout.prefix
+        entries: list[Entry] = []
+        put: list[int] = []
+        with transaction(base):
+            self._put_complete("")
+            before = resolve.numbers(base, [*(r.note.path for r in readings), *unread])
+            names = resolve.names_held(base, [*before, *changes.gone])
+            write.mark_gone(base, changes.gone)
+            for reading in readings:
+                number, new = write.put(base, reading, prefix)
+                put.append(number)
+                entries += new
+            for path, found in unread.items():
+                put.append(write.put_unindexed(base, path, found.stamp, found.etag, found.reason))
+            resolve.relink(base, put, names | resolve.names_held(base, put))
+            if changes.refused is not None:
+                write.put_refused(base, changes.refused)
+        return [*put, *changes.gone], entries
+
+    def _fill(self, entries: Sequence[Entry], touched: Sequence[int]) -> None:
+        """Put a batch into every retriever; one that turns out broken is made anew."""
+        if not touched:
+            return
+        for retriever in self._retrievers:
+            with ExitStack() as unless_committed:
+                unless_committed.callback(retriever.close)
+                try:
+                    retriever.put(entries, touched)
+                    retriever.commit()
+                except IndexDamaged:
+                    self._refill(retriever, _silent)
+                unless_committed.pop_all()
+
+    def _unfilled(self) -> list[Retriever]:
+        return [r for r in self._retrievers if meta(self._base, f"filled:{r.name}") != r.version]
+
+    def _check(self, report: SyncReport, progress: Progress) -> None:
+        """Fill again the retrievers whose entries are not the manifest's."""
+        retrievers = self._retrievers  # loaded before the lock is taken
+        with self._turn():  # in the middle of another's batch they differ
+            entries = dict(self._base.execute("SELECT row, note FROM passages"))
+            for retriever in retrievers:
+                try:
+                    whole = retriever.holds(entries)
+                except IndexDamaged:
+                    whole = False
+                if not whole:
+                    self._refill(retriever, progress)
+                    report.refilled.append(retriever.name)
+
+    def _refill(self, retriever: Retriever, progress: Progress) -> None:
+        filled = f"filled:{retriever.name}"
+        with transaction(self._base):  # said first: a kill must not leave it empty and unnoticed
+            write.put_meta(self._base, filled, "")
+            self._put_complete("")
+        retriever.clear()
+        rows = self._base.execute(
+            "SELECT id, path, etag FROM notes WHERE state IN (?, ?)", (DONE, PENDING)
+        ).fetchall()
+        for start in range(0, len(rows), BATCH):
+            entries: list[Entry] = []
+            for number, path, etag in rows[start : start + BATCH]:
+                reading = read(self._layout.root, path, self._max_bytes, _undated)
+                # a file that changed meanwhile is indexed anew by the batch that follows
+                if isinstance(reading, Reading) and reading.note.etag == etag:
+                    entries += write.entries_again(self._base, number, reading)
+            retriever.put(entries, ())
+            progress(f"filling {retriever.name}", min(start + BATCH, len(rows)), len(rows))
+        retriever.commit()
+        with transaction(self._base):
+            write.put_meta(self._base, filled, retriever.version)
+
+    def _embed(self, report: SyncReport, seconds: float, progress: Progress) -> None:
+        deadline = time.monotonic() + seconds
+        for retriever in self._retrievers:
+            total = left = retriever.waiting()
+            try:
+                while left and time.monotonic() < deadline:
+                    with self._turn():
+                        left = retriever.catch_up(min(_EMBED_TURN, deadline - time.monotonic()))
+                    progress("embedding", total - left, total)
+            except EmbedderUnavailable as error:
+                report.problem = error.message
+            report.waiting += left
+
+    @cached_property
+    def _retrievers(self) -> Sequence[Retriever]:
+        loaded, self._missing = self._load()
+        return loaded
+
+    def _conclude(self, report: SyncReport) -> None:
+        """Record whether all retrievers have everything."""
+        report.problem = report.problem or self._missing
+        whole = not report.waiting and not report.problem
+        self._put_complete(self._signature if whole else "")
+
+    def _put_complete(self, signature: str) -> None:
+        if meta(self._base, _COMPLETE) != signature:
+            write.put_meta(self._base, _COMPLETE, signature)
+
+    def _begun(self) -> bool:
+        states = (PENDING, GONE)
+        row = self._base.execute(
+            "SELECT 1 FROM notes WHERE state IN (?, ?) LIMIT 1", states
+        ).fetchone()
+        return row is not None
+
+
+def _silent(what: str, done: int, total: int) -> None:
+    """Show no progress."""
+
+
+def _undated(path: str) -> None:
+    """Know no dates: entries hold none."""

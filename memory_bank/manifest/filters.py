@@ -1,0 +1,91 @@
+"""Which notes a question is about: conditions on tags, types, dates, folders, links, fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory_bank.manifest.database import GONE, UNINDEXED
+from memory_bank.notes.names import key
+from memory_bank.retrievers.base import Scope
+from memory_bank.sqlite import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One condition that a note must meet, or must not when `negated`.
+
+    `key` is tag, type, status, since, before, in, links, or a key of the notes' front matter.
+    Several values separated by commas: any of them will do.
+    """
+
+    key: str
+    value: str | datetime
+    negated: bool = False
+
+
+_LINKS = (
+    "id IN (SELECT note FROM links WHERE lower(ghost) = ?1 OR dest IN"
+    " (SELECT note FROM names WHERE key = ?1))"
+)
+_SQL = {
+    "tag": "id IN (SELECT note FROM tags WHERE tag = ?1)",
+    "type": "lower(type) = ?1",
+    "status": (
+        "(status = ?1 OR id IN (SELECT note FROM fields WHERE key = 'status' AND value = ?1))"
+    ),
+    "in": "substr(path, 1, length(?1)) = ?1",
+    "links": _LINKS,
+}
+
+
+def scope(base: Connection, conditions: Sequence[Condition], *, archived: bool) -> Scope:
+    """Return the notes that meet all conditions; archived ones only when asked for."""
+    hidden = not archived and not any(c.key == "status" for c in conditions)
+    if not conditions:
+        rows = base.execute("SELECT id FROM notes WHERE status = 'archived'") if hidden else ()
+        return Scope(without=frozenset(number for (number,) in rows))
+    live = f"SELECT id FROM notes WHERE state NOT IN ({GONE}, {UNINDEXED})"
+    if hidden:
+        live += " AND status <> 'archived'"
+    found = {number for (number,) in base.execute(live)}
+    for condition in conditions:
+        met = _meeting(base, condition)
+        found = found - met if condition.negated else found & met
+    return Scope(only=frozenset(found))
+
+
+def fields(base: Connection) -> set[str]:
+    """Return the keys of front matter that can be filtered by, beyond our own."""
+    return {name for (name,) in base.execute("SELECT DISTINCT key FROM fields")}
+
+
+def _meeting(base: Connection, condition: Condition) -> set[int]:
+    value = condition.value
+    if isinstance(value, datetime):
+        sign = {"since": ">=", "before": "<"}[condition.key]
+        column = "max(created, updated)" if condition.key == "since" else "created"
+        sql = f"SELECT id FROM notes WHERE {column} {sign} ?1"
+        return _numbers(base.execute(sql, (value.timestamp(),)))
+    values = [part.strip() for part in value.split(",") if part.strip()]
+    test = _SQL.get(condition.key)
+    if test is None:
+        met = "SELECT note FROM fields WHERE key = ?1 AND value = ?2"
+        name = condition.key.casefold()
+        return {n for v in values for n in _numbers(base.execute(met, (name, v.casefold())))}
+    select = f"SELECT id FROM notes WHERE {test}"
+    return {
+        n for v in values for n in _numbers(base.execute(select, (_written(condition.key, v),)))
+    }
+
+
+def _written(name: str, value: str) -> str:
+    """Return a value as its column has it."""
+    if name == "in":
+        return value.strip("/") + "/"
+    return key(value) if name == "links" else value.lower().lstrip("#")
+
+
+def _numbers(rows: Iterable[tuple[int]]) -> set[int]:
+    return {number for (number,) in rows}

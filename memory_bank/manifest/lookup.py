@@ -1,0 +1,294 @@
+"""Read notes, sections and counts out of the manifest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED, meta
+from memory_bank.manifest.write import MEAN_WORDS, SEPARATOR
+from memory_bank.retrievers.base import Scope
+from memory_bank.sqlite import Connection, chunked
+
+_COLUMNS = (
+    "id, path, etag, size, note_id, title, type, status, created, updated, content_hash,"
+    " source_type, meta"
+)
+NEXT = ("next",)
+PREVIOUS = ("previous", "prev")
+PART_OF = ("part_of", "session", "parent", "up")
+"""Types of links that say where a note stands among others."""
+_ORDER = ", ".join(f"'{kind}'" for kind in (*NEXT, *PREVIOUS, *PART_OF))
+_LIVE = f"state IN ({DONE}, {PENDING})"
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """What the manifest knows of a note."""
+
+    number: int
+    path: str
+    etag: str
+    size: int
+    id: str
+    title: str
+    type: str
+    status: str
+    created: float
+    updated: float
+    content_hash: str
+    source_type: str
+    rest: Mapping[str, Any]
+    """Front matter beyond the columns: file_refs, symbol_refs, entity_refs, aliases, extra …"""
+    tags: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """What the access log knows the note by."""
+        return self.id or self.path
+
+
+_FIELDS = [item.name for item in fields(NoteRow)][:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """How some notes hang together, by number."""
+
+    following: Mapping[int, int] = field(default_factory=dict)
+    """A note and the one that its `next` link, or the other's `previous` link, leads to."""
+    container: Mapping[int, str] = field(default_factory=dict)
+    """A note and what it says it is a part of: a note's path, or a ghost."""
+    spans: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    """First and last row of the notes in `following`."""
+
+
+class PassageRow(NamedTuple):
+    """Where a passage stands."""
+
+    row: int
+    note: int
+    section: int
+    line: int
+    end_line: int
+
+
+class SectionRow(NamedTuple):
+    """Where a section stands, with the headings above it."""
+
+    line: int
+    end_line: int
+    headings: tuple[str, ...]
+
+
+def passages(base: Connection, rows: Collection[int]) -> list[PassageRow]:
+    """Return the passages of some row numbers; those gone meanwhile are left out."""
+    sql = "SELECT row, note, section, line, end_line FROM passages WHERE row IN ({})"
+    return [PassageRow(*found) for found in chunked(base, sql, list(rows))]
+
+
+def section(base: Connection, note: int, ordinal: int) -> SectionRow:
+    """Return one section of a note; an empty note has an empty one."""
+    row = base.execute(
+        "SELECT line, end_line, headings FROM sections WHERE note = ? AND ordinal = ?",
+        (note, ordinal),
+    ).fetchone()
+    if row is None:
+        return SectionRow(1, 1, ())
+    return SectionRow(row[0], row[1], tuple(filter(None, row[2].split(SEPARATOR))))
+
+
+def notes(base: Connection, numbers: Collection[int]) -> dict[int, NoteRow]:
+    """Return the notes of some numbers."""
+    sql = f"SELECT {_COLUMNS} FROM notes WHERE id IN ({{}})"
+    rows = list(chunked(base, sql, list(numbers)))
+    tags = _tags(base, [row[0] for row in rows])
+    return {row[0]: _note(row, tags) for row in rows}
+
+
+def dates(base: Connection, numbers: Collection[int]) -> dict[int, tuple[float, str]]:
+    """Return when some notes were created, and what the access log knows them by."""
+    key = "CASE note_id WHEN '' THEN path ELSE note_id END"
+    sql = f"SELECT id, created, {key} FROM notes WHERE id IN ({{}})"
+    return {
+        number: (created, known) for number, created, known in chunked(base, sql, list(numbers))
+    }
+
+
+def note_at(base: Connection, path: str) -> NoteRow | None:
+    """Return the note at a path."""
+    row = base.execute(
+        f"SELECT {_COLUMNS} FROM notes WHERE path = ? AND {_LIVE}", (path,)
+    ).fetchone()
+    return _note(row, _tags(base, [row[0]])) if row else None
+
+
+def with_content(base: Connection, content_hash: str) -> NoteRow | None:
+    """Return the oldest live note of that content."""
+    row = base.execute(
+        f"SELECT {_COLUMNS} FROM notes WHERE content_hash = ? AND {_LIVE} AND status <> 'archived'"
+        " ORDER BY created, path LIMIT 1",
+        (content_hash,),
+    ).fetchone()
+    return _note(row, _tags(base, [row[0]])) if row else None
+
+
+def newest(base: Connection, scope: Scope, limit: int) -> list[NoteRow]:
+    """Return the notes in scope that were created or updated last."""
+    rows = base.execute(
+        f"SELECT {_COLUMNS} FROM notes WHERE {_LIVE} ORDER BY max(created, updated) DESC, path"
+    )
+    found = []
+    for row in rows:
+        if row[0] in scope:
+            found.append(row)
+        if len(found) == limit:
+            break
+    tags = _tags(base, [row[0] for row in found])
+    return [_note(row, tags) for row in found]
+
+
+def superseded(base: Connection, numbers: Collection[int]) -> dict[int, tuple[int, str]]:
+    """Map the notes among these that another active note supersedes to that note and its path."""
+    said_by_new = (
+        "SELECT links.dest, links.note, path FROM links JOIN notes ON notes.id = links.note"
+        " WHERE links.type = 'supersedes' AND status <> 'archived' AND links.dest IN ({})"
+    )
+    said_by_old = (
+        "SELECT links.note, links.dest, path FROM links JOIN notes ON notes.id = links.dest"
+        " WHERE links.type = 'superseded_by' AND status <> 'archived' AND links.note IN ({})"
+    )
+    wanted = list(numbers)
+    rows = [row for sql in (said_by_new, said_by_old) for row in chunked(base, sql, wanted)]
+    return {old: (new, path) for old, new, path in rows if old != new}
+
+
+def surroundings(base: Connection, numbers: Collection[int]) -> Surroundings:
+    """Return how some notes hang together: by `next`, `previous` and what they are part of."""
+    following, container = _linked(base, numbers)
+    spans = _spans(base, {*following, *following.values()})
+    return Surroundings(following, container, spans)
+
+
+def _spans(base: Connection, numbers: Collection[int]) -> dict[int, tuple[int, int]]:
+    sql = "SELECT note, min(row), max(row) FROM passages WHERE note IN ({}) GROUP BY note"
+    return {note: (first, last) for note, first, last in chunked(base, sql, list(numbers))}
+
+
+def _linked(base: Connection, numbers: Collection[int]) -> tuple[dict[int, int], dict[int, str]]:
+    known = f"SELECT 1 FROM links WHERE type IN ({_ORDER}) LIMIT 1"
+    if base.execute(known).fetchone() is None:
+        return {}, {}
+    sql = (
+        "SELECT note, links.type, dest, coalesce(path, ghost) FROM links"
+        " LEFT JOIN notes ON notes.id = dest"
+        f" WHERE links.type IN ({_ORDER}) AND note IN ({{}}) ORDER BY links.id"
+    )
+    following: dict[int, int] = {}
+    container: dict[int, str] = {}
+    for note, kind, dest, name in chunked(base, sql, list(numbers)):
+        if kind in PART_OF:
+            container.setdefault(note, name)
+        elif dest is not None and kind in NEXT:
+            following.setdefault(note, dest)
+        elif dest is not None:
+            following.setdefault(dest, note)
+    return following, container
+
+
+def codeness(base: Connection, rows: Collection[int]) -> float:
+    """Return the mean share of signs, as code has them, in some passages."""
+    shares = [
+        s for (s,) in chunked(base, "SELECT signs FROM passages WHERE row IN ({})", list(rows))
+    ]
+    return sum(shares) / len(shares) if shares else 0.0
+
+
+def first_rows(base: Connection, numbers: Collection[int]) -> dict[int, int]:
+    """Return the first passage of each of some notes."""
+    sql = "SELECT min(row), note FROM passages WHERE note IN ({}) GROUP BY note"
+    return dict(chunked(base, sql, list(numbers)))
+
+
+def mean_words(base: Connection) -> float:
+    """Return the mean length of a passage in words, as it was when that was last counted."""
+    return float((meta(base, MEAN_WORDS) or "0 0").split()[1])
+
+
+def neighbours(base: Connection, numbers: Collection[int]) -> list[tuple[int, int, str]]:
+    """Return the links between notes that touch these: source, target, type."""
+    wanted = list(numbers)
+    out = "SELECT note, dest, type FROM links WHERE dest IS NOT NULL AND note IN ({})"
+    into = "SELECT note, dest, type FROM links WHERE dest IN ({})"
+    return sorted({row for sql in (out, into) for row in chunked(base, sql, wanted)})
+
+
+def unindexed(base: Connection) -> list[tuple[str, str]]:
+    """Return the files that are not indexed, with the reason."""
+    rows = base.execute("SELECT path, reason FROM notes WHERE state = ?", (UNINDEXED,)).fetchall()
+    return sorted(rows + base.execute("SELECT path, reason FROM refused").fetchall())
+
+
+def faults(base: Connection) -> list[tuple[str, int, str]]:
+    """Return what could not be read as it stands in files that are indexed all the same."""
+    sql = "SELECT path, line, faults.reason FROM faults JOIN notes ON notes.id = note"
+    return base.execute(f"{sql} ORDER BY path, line").fetchall()
+
+
+def same_ids(base: Connection) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the ids that several notes claim, with their paths."""
+    found: dict[str, list[str]] = {}
+    sql = f"SELECT note_id, path FROM notes WHERE note_id <> '' AND {_LIVE} ORDER BY path"
+    for note_id, path in base.execute(sql):
+        found.setdefault(note_id, []).append(path)
+    return [(note_id, tuple(paths)) for note_id, paths in found.items() if len(paths) > 1]
+
+
+def tag_counts(base: Connection) -> dict[str, int]:
+    """Count the live notes of each tag, the most used first."""
+    return dict(
+        base.execute(
+            f"SELECT tag, count(*) FROM tags JOIN notes ON notes.id = note WHERE {_LIVE}"
+            " GROUP BY tag ORDER BY count(*) DESC, tag"
+        )
+    )
+
+
+def type_counts(base: Connection) -> dict[str, int]:
+    """Count the live notes of each type, the most used first."""
+    sql = (
+        f"SELECT type, count(*) FROM notes WHERE {_LIVE} GROUP BY type ORDER BY count(*) DESC, type"
+    )
+    return {name or "untyped": count for name, count in base.execute(sql)}
+
+
+def totals(base: Connection) -> tuple[int, int, int, int]:
+    """Return the number of live notes, their bytes, archived notes, and passages."""
+    live, size, archived = base.execute(
+        "SELECT count(*), coalesce(sum(size), 0), coalesce(sum(status = 'archived'), 0) FROM notes"
+        f" WHERE {_LIVE}"
+    ).fetchone()
+    (rows,) = base.execute("SELECT count(*) FROM passages").fetchone()
+    return live, size, archived, rows
+
+
+def all_live(base: Connection) -> list[tuple[int, str]]:
+    """Return the number and path of every note, those that can't be indexed included."""
+    return base.execute(
+        f"SELECT id, path FROM notes WHERE state <> {GONE} ORDER BY path"
+    ).fetchall()
+
+
+def _tags(base: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for number, tag in chunked(base, "SELECT note, tag FROM tags WHERE note IN ({})", numbers):
+        found.setdefault(number, []).append(tag)
+    return found
+
+
+def _note(row: Sequence[Any], tags: Mapping[int, list[str]]) -> NoteRow:
+    known = dict(zip(_FIELDS, row, strict=True))
+    known["rest"] = json.loads(known["rest"])
+    return NoteRow(**known, tags=tuple(tags.get(known["number"], ())))

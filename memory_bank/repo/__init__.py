@@ -1,0 +1,1 @@
+"""The code repository around a bank; read only."""

@@ -1,0 +1,1 @@
+"""One file an index: how it is kept, filled and asked."""

@@ -1,0 +1,141 @@
+"""Words of texts and questions: stop words, stems, identifier parts, scripts without spaces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+
+from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
+
+# Function words and auxiliaries of English: they carry no subject in a question. A question made
+# of these alone keeps them.
+STOP_WORDS = frozenset(
+    """
+    a about after again all also am an and any are aren as at be because been before being
+    between both but by can cannot could couldn d did didn do does doesn doing don during each
+    few for from further get gets got had hadn has hasn have haven having he her here hers
+    herself him himself his how i if in into is isn it its itself just let ll m me more most
+    must mustn my myself no nor not now o of off on once only or other our ours ourselves out
+    over own re s same shan she should shouldn so some such t than that the their theirs them
+    themselves then there these they this those through to too under until up us ve very was
+    wasn we were weren what when where which while who whom whose why will with won would wouldn
+    you your yours yourself yourselves
+    """.split()  # noqa: SIM905  (200 quoted words are no easier to read)
+)
+NAME_WEIGHT = 1.5
+"""What a word with a capital letter weighs in a question, its first word left out."""
+MOST_WORDS = 64
+"""Words of a question that are looked up; a longer one is a text, and its first words will do."""
+
+# Where two parts of an identifier meet: aB, HTTPServer, x2, 2x. One character is looked at, so that
+# plain prose is passed quickly.
+_JOINT = re.compile(r"(?<=[a-z\d])[A-Z]|[A-Z](?=[A-Z][a-z])|(?<=[^\W\d_])\d|(?<=\d)[^\W\d_]")
+_WORD = re.compile(r"[^\W_]+")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+
+# Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Japanese, Chinese.
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff]+"
+)
+
+_BLOCK_ID = re.compile(r"[ \t]\^[\w-]+[ \t]*$", re.MULTILINE)
+_LINK_LINE = re.compile(
+    r"^[ \t>*+-]*\**[\w -]{1,40}\**:{1,2}\**[ \t]*(?:!?\[\[[^\]\n]*\]\][ \t,]*)+$", re.MULTILINE
+)
+_LINK = re.compile(r"!?\[\[(?:[^\]\n|]*\|)?([^\]\n]*)\]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A stem of a question and how much it counts."""
+
+    stem: str
+    weight: float
+
+
+def weigh(text: str) -> list[Weighed]:
+    """Return the stems of a question that carry its subject, a repeated one weighing more.
+
+    Names, told by their capital letter, weigh more too. Parts of identifiers count as words.
+    """
+    words = re.findall(r"\w+(?:['’]\w+)?", text)
+    kept = [place for place, word in enumerate(words) if not _is_stop(word)] or range(len(words))
+    weights: dict[str, float] = {}
+    for place in kept:
+        word = words[place]
+        named = place > 0 and word[0].isupper() and not word.isupper()
+        for stem in stems(word):
+            weights[stem] = weights.get(stem, 0.0) + (NAME_WEIGHT if named else 1.0)
+        for stem in stems(identifier_parts(word)):
+            weights.setdefault(stem, 1.0)
+    return [Weighed(stem, weight) for stem, weight in list(weights.items())[:MOST_WORDS]]
+
+
+def stems(text: str) -> list[str]:
+    """Return the words of a text as the stemmed fields have them."""
+    return list(_stemmer(with_stop_words=True).analyze(text))
+
+
+def pairs(text: str) -> str:
+    """Return the neighbours among a text's words that carry a subject, stemmed: `a_b b_c`."""
+    words = _stemmer(with_stop_words=False).analyze(text)
+    return " ".join(f"{first}_{second}" for first, second in pairwise(words))
+
+
+def cleaned(text: str) -> str:
+    """Return a text without block ids, lines that only link, and the brackets of links."""
+    if "^" in text:
+        text = _BLOCK_ID.sub("", text)
+    if "[[" in text:
+        text = _LINK.sub(r"\1", _LINK_LINE.sub("", text))
+    return text
+
+
+def identifier_parts(text: str) -> str:
+    """Return the parts of all camelCase and letter-digit words, joined by spaces.
+
+    Underscores, dots and slashes need nothing: every tokenizer splits there.
+    """
+    found: list[str] = []
+    end = 0
+    for joint in _JOINT.finditer(text):
+        if joint.start() >= end:
+            start = joint.start()
+            while start and text[start - 1].isalnum():
+                start -= 1
+            word = _WORD.match(text, start)
+            if word is not None:
+                end = word.end()
+                found += [part for part in _PART.findall(word[0]) if len(part) > 1]
+    return " ".join(found)
+
+
+def grams(text: str) -> str:
+    """Return the character pairs of stretches in scripts without spaces, joined by spaces."""
+    return "" if text.isascii() else " ".join(_grams(text))
+
+
+def _grams(text: str) -> Iterator[str]:
+    for stretch in _UNSPACED.findall(text):
+        if len(stretch) == 1:
+            yield stretch
+        for start in range(len(stretch) - 1):
+            yield stretch[start : start + 2]
+
+
+def _is_stop(word: str) -> bool:
+    return re.split("['’]", word.lower(), maxsplit=1)[0] in STOP_WORDS
+
+
+@lru_cache(maxsize=2)
+def _stemmer(*, with_stop_words: bool) -> TextAnalyzer:
+    """Build what tantivy's own `en_stem` is made of, stop words left out if asked."""
+    steps = TextAnalyzerBuilder(Tokenizer.simple())
+    steps = steps.filter(Filter.remove_long(40)).filter(Filter.lowercase())
+    if not with_stop_words:
+        steps = steps.filter(Filter.custom_stopword(sorted(STOP_WORDS)))
+    return steps.filter(Filter.stemmer("english")).build()

@@ -1,0 +1,110 @@
+"""The contract of a retriever; no caller may know where its index is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A passage to be found, with what its note says about it."""
+
+    row: int
+    """Number of the passage; never given again to another while the index lives."""
+    note: int
+    """Number of its note."""
+    title: str
+    headings: tuple[str, ...]
+    tags: tuple[str, ...]
+    text: str
+    words: int
+    about: str = ""
+    """Other words of the note's front matter, on its first passage only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is looked for: the words as typed, and what must or must not be there."""
+
+    text: str
+    required: tuple[str, ...] = ()
+    """Phrases without which a passage is no hit."""
+    excluded: tuple[str, ...] = ()
+    """Words and phrases with which a passage is no hit."""
+    preferred: tuple[str, ...] = ()
+    """Phrases that make a passage a better hit."""
+
+    @property
+    def strict(self) -> bool:
+        """Tell whether something must, or must not, be there."""
+        return bool(self.required or self.excluded)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which notes may be found, by number."""
+
+    only: frozenset[int] | None = None
+    """None: all."""
+    without: frozenset[int] = frozenset()
+
+    def __contains__(self, note: int) -> bool:
+        """Tell whether a note may be found."""
+        return (self.only is None or note in self.only) and note not in self.without
+
+
+class Match(NamedTuple):
+    """A passage that was found; scores of one retriever compare with each other only."""
+
+    row: int
+    note: int
+    score: float
+    words: int = 0
+    """How long the passage is, where the retriever knows it."""
+
+
+class Retriever(Protocol):
+    """An index of passages that is filled by the indexer and asked by the search engine.
+
+    All methods raise IndexDamaged when the index is missing or broken; `clear` mends that.
+    """
+
+    @property
+    def name(self) -> str:
+        """Its name in reasons and settings."""
+
+    @property
+    def version(self) -> str:
+        """Change when what is kept changes; the indexer then fills it anew."""
+
+    def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
+        """Take entries in; whatever was there of the notes in `replaced` goes. Idempotent."""
+
+    def commit(self) -> None:
+        """Make everything put so far durable and visible to all processes."""
+
+    def holds(self, entries: Mapping[int, int]) -> bool:
+        """Tell whether just these passages are in the index: row numbers to note numbers."""
+
+    def waiting(self) -> int:
+        """Count the passages whose slow part is still to be done by `catch_up`."""
+
+    def catch_up(self, seconds: float) -> int:
+        """Do slow work for about that many seconds; return how many passages still wait.
+
+        Raises EmbedderUnavailable; what was done until then is kept.
+        """
+
+    def find(self, question: Question, limit: int, scope: Scope) -> list[Match]:
+        """Return the best passages in scope, best first."""
+
+    def check(self) -> None:
+        """Raise IndexDamaged unless the index can be opened and read."""
+
+    def clear(self) -> None:
+        """Empty the index, whatever state it is in."""
+
+    def close(self) -> None:
+        """Let go of files and memory; what was not committed is dropped."""

@@ -1,0 +1,75 @@
+"""The link graph, built from the link table when a question needs a walk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+import networkx as nx
+
+Edge = tuple[str, str, str]
+"""Source, target, type; a ghost's name starts with `ghost:`."""
+
+
+class LinkGraph:
+    """Notes and ghosts, joined by links; links are walked both ways."""
+
+    def __init__(self, edges: Iterable[Edge], nodes: Iterable[str] = ()) -> None:
+        """Build the graph of some edges; `nodes` adds notes that nothing links."""
+        self._graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
+        self._graph.add_nodes_from(nodes)
+        for source, target, kind in edges:
+            self._graph.add_edge(source, target, key=kind)
+        self._both_ways = self._graph.to_undirected(as_view=True)
+
+    def neighbourhood(self, node: str, depth: int = 1) -> dict[str, int]:
+        """Map each node within `depth` links to its distance; nearest first, itself left out."""
+        if node not in self._graph:
+            return {}
+        found = nx.single_source_shortest_path_length(self._both_ways, node, cutoff=depth)
+        return {name: far for name, far in found.items() if name != node}
+
+    def path(self, start: str, goal: str) -> list[Edge]:
+        """Return the shortest chain of links between two nodes; empty when there is none.
+
+        An edge that is walked against its direction keeps its own source and target.
+        """
+        try:
+            nodes = nx.bidirectional_shortest_path(self._both_ways, start, goal)
+        except (nx.NetworkXNoPath, nx.NodeNotFound):
+            return []
+        return [self._edge(a, b) for a, b in pairwise(nodes)]
+
+    def central(self, most: int = 10) -> list[tuple[str, float]]:
+        """Return the nodes that most others link to: in-degree centrality, highest first."""
+        scores = nx.in_degree_centrality(self._graph) if len(self._graph) > 1 else {}
+        return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:most]
+
+    def communities(self) -> list[set[str]]:
+        """Return groups that link among themselves more than elsewhere (Louvain), largest first."""
+        simple: nx.Graph[str] = nx.Graph(self._both_ways)
+        groups = nx.community.louvain_communities(simple, seed=0)
+        return sorted(groups, key=lambda group: (-len(group), min(group)))
+
+    def related(self, node: str, most: int = 10) -> list[tuple[str, float]]:
+        """Return the nodes nearest to one by shared neighbours (Adamic and Adar 2003) and links.
+
+        A neighbour that few others have says more than a hub; a direct link adds 1.
+        """
+        if node not in self._graph:
+            return []
+        simple: nx.Graph[str] = nx.Graph(self._both_ways)
+        simple.remove_edges_from(list(nx.selfloop_edges(simple)))
+        direct = set(simple[node])
+        near = {other for middle in direct for other in simple[middle]} | direct
+        pairs = [(node, other) for other in near if other != node]
+        scores = {
+            other: score + (other in direct)
+            for _, other, score in nx.adamic_adar_index(simple, pairs)
+        }
+        return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:most]
+
+    def _edge(self, a: str, b: str) -> Edge:
+        if self._graph.has_edge(a, b):
+            return a, b, next(iter(self._graph[a][b]))
+        return b, a, next(iter(self._graph[b][a]))

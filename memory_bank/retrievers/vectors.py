@@ -1,0 +1,333 @@
+"""The index of meaning: a vector for each passage, compared by cosine.
+
+A vector is kept by the hash of its text, so that moving, renaming or checking out old bytes
+embeds nothing anew. New vectors go into a small SQLite table; when they are many, all are
+published as one immutable matrix (and, for large banks, usearch's graph over it).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from blake3 import blake3
+
+from memory_bank import sqlite
+from memory_bank.embedders._numpy import np
+from memory_bank.embedders.base import Embedder, identity
+from memory_bank.errors import IndexDamaged, StorageFailed
+from memory_bank.retrievers import _matrix
+from memory_bank.retrievers._matrix import Matrix, Published
+from memory_bank.retrievers.base import Entry, Match, Question, Scope
+from memory_bank.sqlite import Connection, chunked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE entries (row INTEGER PRIMARY KEY, note INTEGER NOT NULL, key INTEGER NOT NULL);
+CREATE INDEX entries_note ON entries (note);
+CREATE INDEX entries_key ON entries (key);
+CREATE TABLE vectors (key INTEGER PRIMARY KEY, slot INTEGER, vector BLOB);
+CREATE INDEX vectors_recent ON vectors (key) WHERE slot IS NULL;
+CREATE TABLE waiting (key INTEGER PRIMARY KEY, text TEXT NOT NULL);
+"""
+_TABLES_VERSION = 1
+_BATCH = 256
+_RECENT_MOST = 2000
+"""Vectors in the table before all are published as one matrix; below it a query reads them all."""
+_CHUNK = 500
+_USED = "key IN (SELECT key FROM entries)"
+
+
+class VectorIndex:
+    """Passages found by their meaning."""
+
+    name = "vectors"
+
+    def __init__(self, folder: Path, owner: str, embedder: Embedder) -> None:
+        """Keep the index in `folder`, one folder for each embedder's identity."""
+        self._folder = folder
+        self._file = folder / "vectors.db"
+        self.version = f"{_TABLES_VERSION} {identity(embedder)}"
+        self.weight = embedder.weight
+        self.code_weight = embedder.code_weight
+        self.floor = embedder.floor
+        self._owner = f"{owner} {self.version}"
+        self._embedder = embedder
+        self._base: Connection | None = None
+        self._opened_file: sqlite.Identity = None
+        self._matrix: Matrix | None = None
+        self._recent: tuple[int, NDArray[np.int64], NDArray[np.float32]] | None = None
+
+    def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
+        """Note which text each passage has; texts without a vector wait for `catch_up`."""
+        with sqlite.guarded(self._file):
+            base = self._opened()
+            if not base.in_transaction:
+                base.execute("BEGIN IMMEDIATE")
+            base.executemany("DELETE FROM entries WHERE note = ?", ((note,) for note in replaced))
+            texts = {key_of(text): text for entry in entries if (text := text_of(entry))}
+            base.executemany(
+                "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",
+                ((e.row, e.note, key_of(text)) for e in entries if (text := text_of(e))),
+            )
+            known = {
+                key
+                for (key,) in chunked(
+                    base, "SELECT key FROM vectors WHERE key IN ({})", list(texts)
+                )
+            }
+            base.executemany(
+                "INSERT OR IGNORE INTO waiting VALUES (?, ?)",
+                ((key, text) for key, text in texts.items() if key not in known),
+            )
+
+    def commit(self) -> None:
+        """Make what was put durable."""
+        if self._base is not None and self._base.in_transaction:
+            if sqlite.identity(self._file) != self._opened_file:
+                raise IndexDamaged(f"{self._file} was replaced", "it is made again")
+            with sqlite.guarded(self._file):
+                self._base.execute("COMMIT")
+
+    def catch_up(self, seconds: float) -> int:
+        """Embed waiting texts for about that many seconds; return how many still wait.
+
+        Raises EmbedderUnavailable; what was embedded until then is kept.
+        """
+        deadline = time.monotonic() + seconds
+        with sqlite.guarded(self._file):
+            base = self._opened()
+            base.execute(f"DELETE FROM waiting WHERE NOT {_USED}")
+            while left := self._waiting(base):
+                if time.monotonic() >= deadline:
+                    return left
+                self._embed_batch(base)
+            (recent,) = base.execute("SELECT count(*) FROM vectors WHERE slot IS NULL").fetchone()
+            (rows,) = base.execute("SELECT count(*) FROM vectors").fetchone()
+            if recent > max(_RECENT_MOST, rows // 10):
+                self._publish(base)
+            return 0
+
+    def waiting(self) -> int:
+        """Count the texts that have no vector yet."""
+        with sqlite.guarded(self._file):
+            return self._waiting(self._opened())
+
+    def holds(self, entries: Mapping[int, int]) -> bool:
+        """Tell whether just these passages are in the index, with a vector or waiting for one."""
+        lost = (
+            "SELECT 1 FROM entries WHERE key NOT IN (SELECT key FROM vectors)"
+            " AND key NOT IN (SELECT key FROM waiting) LIMIT 1"
+        )
+        with sqlite.guarded(self._file):
+            base = self._opened()
+            found = dict(base.execute("SELECT row, note FROM entries"))
+            return found == entries and base.execute(lost).fetchone() is None
+
+    def find(self, question: Question, limit: int, scope: Scope) -> list[Match]:
+        """Return the passages nearest to the question in meaning; raise EmbedderUnavailable."""
+        vector = self._embedder.embed([question.text], "query")[0]
+        if not vector.any():
+            return []
+        with sqlite.guarded(self._file):
+            base = self._opened()
+            if scope.only is not None:
+                scores = self._scores_within(base, vector, scope.only)
+            else:
+                scores = self._nearest(base, vector, limit + self._entries_of(base, scope.without))
+            return self._matches(base, scores, limit, scope)
+
+    def check(self) -> None:
+        """Raise IndexDamaged unless the index can be opened and read."""
+        with sqlite.guarded(self._file):
+            base = self._opened()
+            (answer,) = base.execute("PRAGMA quick_check(1)").fetchone()
+            self._load_matrix(base)
+        if answer != "ok":
+            raise IndexDamaged(f"{self._file} is damaged: {answer}", "it is made again")
+
+    def clear(self) -> None:
+        """Forget which passages there are; vectors stay: a text's vector is always the same."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._empty()
+        except IndexDamaged:
+            self.close()
+            for file in self._folder.iterdir():
+                file.unlink(missing_ok=True)
+            self._empty()
+        except OSError as error:
+            raise StorageFailed(f"{self._folder} can't be written: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Close the database and let the matrix go; what was not committed is dropped."""
+        if self._base is not None:
+            self._base.close()
+        self._base = self._matrix = self._recent = None
+
+    def _empty(self) -> None:
+        self.close()
+        base = sqlite.connect(self._file, _TABLES, _TABLES_VERSION)
+        with sqlite.guarded(self._file), sqlite.transaction(base):
+            base.execute("DELETE FROM entries")
+            base.execute("INSERT OR REPLACE INTO meta VALUES ('owner', ?)", (self._owner,))
+        self._base, self._opened_file = base, sqlite.identity(self._file)
+        self._load_matrix(base)  # raises IndexDamaged while all can still be dropped
+
+    def _opened(self) -> Connection:
+        if self._base is not None and sqlite.identity(self._file) != self._opened_file:
+            self.close()  # deleted or replaced by another process
+        if self._base is None:
+            if not self._file.is_file():
+                raise IndexDamaged(f"{self._file} is missing", "it is made again")
+            base = sqlite.connect(self._file, _TABLES, _TABLES_VERSION)
+            row = base.execute("SELECT value FROM meta WHERE key = 'owner'").fetchone()
+            if row is None or row[0] != self._owner:
+                base.close()
+                raise IndexDamaged(f"{self._file} is of another bank", "it is made again")
+            self._base, self._opened_file = base, sqlite.identity(self._file)
+        return self._base
+
+    def _waiting(self, base: Connection) -> int:
+        return int(base.execute("SELECT count(*) FROM waiting").fetchone()[0])
+
+    def _embed_batch(self, base: Connection) -> None:
+        rows = base.execute("SELECT key, text FROM waiting LIMIT ?", (_BATCH,)).fetchall()
+        vectors = self._embedder.embed([text for _, text in rows]).astype(np.float16)
+        with sqlite.transaction(base):
+            base.executemany(
+                "INSERT OR REPLACE INTO vectors VALUES (?, NULL, ?)",
+                ((key, vector.tobytes()) for (key, _), vector in zip(rows, vectors, strict=True)),
+            )
+            base.executemany("DELETE FROM waiting WHERE key = ?", ((key,) for key, _ in rows))
+
+    def _publish(self, base: Connection) -> None:
+        """Publish all vectors as a new generation; those no passage has any more are dropped."""
+        matrix = self._load_matrix(base)
+        rows = base.execute(
+            f"SELECT key, slot, vector FROM vectors WHERE {_USED} ORDER BY key"
+        ).fetchall()
+        keys = np.array([key for key, _, _ in rows], np.int64)
+        vectors = np.empty((len(rows), self._embedder.dimension), np.float16)
+        kept = np.array([place for place, row in enumerate(rows) if row[1] is not None], np.int64)
+        if matrix is not None:
+            vectors[kept] = matrix.vectors()[[rows[place][1] for place in kept]]
+        for place, (_, slot, blob) in enumerate(rows):
+            if slot is None:
+                vectors[place] = np.frombuffer(blob, np.float16)
+        generation = matrix.generation + 1 if matrix else 1
+        published = _matrix.publish(self._folder, generation, keys, vectors)
+        record = (json.dumps(asdict(published)),)
+        with sqlite.transaction(base):
+            base.execute(f"DELETE FROM vectors WHERE NOT {_USED}")
+            base.executemany(
+                "UPDATE vectors SET slot = ?, vector = NULL WHERE key = ?", enumerate(keys.tolist())
+            )
+            base.execute("INSERT OR REPLACE INTO meta VALUES ('published', ?)", record)
+        base.execute("PRAGMA incremental_vacuum")
+        self._matrix = None
+        _matrix.discard_others(self._folder, generation)
+
+    def _read_published(self, base: Connection) -> Published | None:
+        row = base.execute("SELECT value FROM meta WHERE key = 'published'").fetchone()
+        if row is None:
+            return None
+        found = json.loads(row[0])
+        return Published(found["generation"], found["rows"], tuple(found["hashes"]))
+
+    def _load_matrix(self, base: Connection) -> Matrix | None:
+        published = self._read_published(base)
+        if published is None:
+            return None
+        if self._matrix is None or self._matrix.generation != published.generation:
+            try:
+                self._matrix = Matrix(self._folder, published, self._embedder.dimension)
+            except IndexDamaged:
+                again = self._read_published(base)
+                if again is None or again == published:
+                    raise
+                self._matrix = Matrix(self._folder, again, self._embedder.dimension)
+            self._recent = None
+        return self._matrix
+
+    def _load_recent(self, base: Connection) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        (version,) = base.execute("PRAGMA data_version").fetchone()
+        version = hash((version, base.total_changes))
+        if self._recent is None or self._recent[0] != version:
+            rows = base.execute("SELECT key, vector FROM vectors WHERE slot IS NULL").fetchall()
+            keys = np.array([key for key, _ in rows], np.int64)
+            data = b"".join(vector for _, vector in rows)
+            shape = (len(rows), self._embedder.dimension)
+            vectors = np.frombuffer(data, np.float16).reshape(shape).astype(np.float32)
+            self._recent = (version, keys, vectors)
+        return self._recent[1], self._recent[2]
+
+    def _nearest(
+        self, base: Connection, vector: NDArray[np.float32], limit: int
+    ) -> dict[int, float]:
+        found: dict[int, float] = {}
+        matrix = self._load_matrix(base)
+        keys, recent = self._load_recent(base)
+        if matrix is not None:
+            found.update(zip(*matrix.nearest(vector, min(limit, matrix.rows)), strict=True))
+        if len(keys):
+            best, scores = _matrix.top(recent @ vector, limit)
+            found.update(zip(keys[best].tolist(), scores.tolist(), strict=True))
+        return found
+
+    def _scores_within(
+        self, base: Connection, vector: NDArray[np.float32], notes: Collection[int]
+    ) -> dict[int, float]:
+        """Score every passage of some notes: few enough to read them all."""
+        sql = (
+            "SELECT DISTINCT vectors.key, slot, vector FROM entries JOIN vectors USING (key)"
+            " WHERE note IN ({})"
+        )
+        matrix = self._load_matrix(base)
+        rows = list(chunked(base, sql, list(notes)))
+        kept = [(key, slot) for key, slot, _ in rows if slot is not None]
+        found: dict[int, float] = {}
+        if kept and matrix is not None:
+            slots = np.array([slot for _, slot in kept], np.int64)
+            scores = matrix.among(slots, vector).tolist()
+            found.update(zip((key for key, _ in kept), scores, strict=True))
+        for key, slot, blob in rows:
+            if slot is None:
+                found[key] = float(np.frombuffer(blob, np.float16).astype(np.float32) @ vector)
+        return found
+
+    def _entries_of(self, base: Connection, notes: Collection[int]) -> int:
+        sql = "SELECT count(*) FROM entries WHERE note IN ({})"
+        return sum(count for (count,) in chunked(base, sql, list(notes)))
+
+    def _matches(
+        self, base: Connection, scores: dict[int, float], limit: int, scope: Scope
+    ) -> list[Match]:
+        best = sorted(scores, key=lambda key: (-scores[key], key))
+        found: list[Match] = []
+        for start in range(0, len(best), _CHUNK):
+            sql = "SELECT row, note, key FROM entries WHERE key IN ({})"
+            for row, note, key in chunked(base, sql, best[start : start + _CHUNK]):
+                if note in scope:
+                    found.append(Match(row, note, scores[key]))
+            if len(found) >= limit:
+                break
+        return sorted(found, key=lambda match: (-match.score, match.row))[:limit]
+
+
+def text_of(entry: Entry) -> str:
+    """Return what is embedded of a passage: where it stands and what it says."""
+    path = [entry.title, *(heading for heading in entry.headings if heading != entry.title)]
+    return "\n".join(part for part in (" > ".join(filter(None, path)), entry.text.strip()) if part)
+
+
+def key_of(text: str) -> int:
+    """Return the key of a text's vector: 63 bits of its BLAKE3, which SQLite holds as they are."""
+    return int.from_bytes(blake3(text.encode()).digest(8), "big") >> 1
