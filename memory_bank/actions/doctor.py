@@ -1,0 +1,93 @@
+"""Look a bank over: what is not indexed, what could not be read, what answers are missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memory_bank.actions.navigate import LinkShown, broken
+from memory_bank.bank import Bank
+from memory_bank.config import Settings
+from memory_bank.indexer.sync import Progress, SyncReport
+from memory_bank.manifest import lookup
+from memory_bank.wiring import Index
+
+
+@dataclass(frozen=True, slots=True)
+class Unindexed:
+    """A file that is not in the index, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FaultShown:
+    """Something in an indexed file that could not be read as it stands."""
+
+    path: str
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Twins:
+    """Notes that claim the same id."""
+
+    note_id: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The state of a bank."""
+
+    bank: str
+    notes: int
+    passages: int
+    unindexed: tuple[Unindexed, ...]
+    faults: tuple[FaultShown, ...]
+    broken_links: tuple[LinkShown, ...]
+    same_ids: tuple[Twins, ...]
+    refilled: tuple[str, ...]
+    """Indices that were broken and have been made again just now."""
+    waiting: int
+    """Passages without a vector."""
+    problem: str | None
+    embedder: str
+    max_note_bytes: int
+
+    @property
+    def healthy(self) -> bool:
+        """Tell whether there is nothing to mend."""
+        return not (
+            self.unindexed
+            or self.faults
+            or self.broken_links
+            or self.same_ids
+            or self.waiting
+            or self.problem
+        )
+
+
+def doctor(bank: Bank, progress: Progress | None = None) -> Health:
+    """Check the indices against the files, mend them, and list what only a person can mend."""
+    report = bank.sync(progress)
+    return bank.healing(lambda index: _health(index, bank, bank.settings, report))
+
+
+def _health(index: Index, bank: Bank, settings: Settings, report: SyncReport) -> Health:
+    notes, _, _, passages = lookup.totals(index.base)
+    return Health(
+        bank=str(bank.layout.root),
+        notes=notes,
+        passages=passages,
+        unindexed=tuple(Unindexed(*row) for row in lookup.unindexed(index.base)),
+        faults=tuple(FaultShown(*row) for row in lookup.faults(index.base)),
+        broken_links=broken(index),
+        same_ids=tuple(Twins(*row) for row in lookup.same_ids(index.base)),
+        refilled=tuple(report.refilled),
+        waiting=report.waiting,
+        problem=report.problem or None,
+        embedder=settings.memory.embedder,
+        max_note_bytes=settings.memory.max_note_bytes,
+    )

@@ -1,0 +1,181 @@
+"""Look at what is there: list notes, show one, count tags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memory_bank.bank import Bank
+from memory_bank.errors import NoteNotFound
+from memory_bank.manifest import filters, linktable, lookup
+from memory_bank.manifest.lookup import NoteRow
+from memory_bank.notes.dates import iso_of
+from memory_bank.notes.names import name_of
+from memory_bank.notes.note import Fault
+from memory_bank.search.query import conditions
+from memory_bank.wiring import Index
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A note in a list."""
+
+    note_id: str
+    path: str
+    title: str
+    type: str
+    status: str
+    tags: tuple[str, ...]
+    created_at: str
+    updated_at: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Notes, the newest first."""
+
+    result_count: int
+    notes: tuple[Listed, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A whole note: its text as in the file, and what is known about it."""
+
+    note_id: str
+    path: str
+    title: str
+    type: str
+    status: str
+    tags: tuple[str, ...]
+    created_at: str
+    updated_at: str
+    content: str
+    """The file's text, front matter included."""
+    body: str
+    etag: str
+    """Give it back as `if_match` to change exactly this version."""
+    backlinks_count: int
+    access_count: int
+    faults: tuple[Fault, ...]
+    writable: bool
+    """Whether a change can be written: a file that isn't plain UTF-8 is left as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSection:
+    """The text under one heading of a note, as in the file."""
+
+    path: str
+    line: int
+    heading: str
+    """The headings above it, outermost first, joined by ` > `."""
+    content: str
+    etag: str
+
+
+def list_notes(
+    bank: Bank,
+    limit: int = 10,
+    *,
+    since: str | datetime | None = None,
+    before: str | datetime | None = None,
+    tags: Sequence[str] = (),
+    type: str | None = None,  # noqa: A002  (the field's word)
+    include_archived: bool = False,
+) -> Listing:
+    """Return the notes that were created or updated last; filters as in `recall`."""
+    wanted = conditions(tags=tags, types=type, since=since, before=before)
+    bank.catch_up()
+
+    def newest(index: Index) -> list[NoteRow]:
+        within = filters.scope(index.base, wanted, archived=include_archived)
+        return lookup.newest(index.base, within, max(limit, 1))
+
+    found = tuple(_listed(note) for note in bank.healing(newest))
+    return Listing(len(found), found)
+
+
+def show(bank: Bank, name: str) -> Shown:
+    """Return a note whole; raise NoteNotFound, or UnreadableNote when it holds no text."""
+    path = bank.find(name)
+    note = bank.store.read(path)
+    row = bank.healing(lambda index: lookup.note_at(index.base, path))
+    if row is None:
+        raise NoteNotFound(f"{path} is not indexed", "see `memory-bank doctor`")
+    links = bank.healing(lambda index: linktable.incoming(index.base, row.number))
+    listed = _listed(row)
+    return Shown(
+        note_id=listed.note_id,
+        path=path,
+        title=note.title,
+        type=note.meta.type,
+        status=note.meta.status,
+        tags=note.meta.tags,
+        created_at=listed.created_at,
+        updated_at=listed.updated_at,
+        content=note.text,
+        body=note.text[note.body_start :],
+        etag=note.etag,
+        backlinks_count=len(links),
+        access_count=seen.count if (seen := bank.access.of([row.key]).get(row.key)) else 0,
+        faults=note.faults,
+        writable=note.writable,
+    )
+
+
+def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
+    """Return what stands under one heading of a note, the heading line included.
+
+    The heading may be given by its path, `A > B`. Raises NoteNotFound, Conflict when several
+    headings answer to it.
+    """
+    from memory_bank.actions.writing import section_of
+
+    path = bank.find(name)
+    note = bank.store.read(path)
+    section = section_of(note.body.sections, heading)
+    return ShownSection(
+        path=path,
+        line=section.line,
+        heading=" > ".join(section.headings),
+        content=section.text,
+        etag=note.etag,
+    )
+
+
+def known_names(bank: Bank) -> list[str]:
+    """Return the notes' names as they were indexed last: for completion, which must be quick."""
+    if not bank.layout.manifest.exists():
+        return []
+    notes = bank.healing(lambda index: lookup.all_live(index.base))
+    return [name_of(path) for _, path in notes]
+
+
+def known_tags(bank: Bank) -> list[str]:
+    """Return the tags as they were indexed last, the most used first."""
+    if not bank.layout.manifest.exists():
+        return []
+    return list(bank.healing(lambda index: lookup.tag_counts(index.base)))
+
+
+def tag_counts(bank: Bank) -> dict[str, int]:
+    """Return how many notes have each tag, the most used first."""
+    bank.catch_up()
+    return bank.healing(lambda index: lookup.tag_counts(index.base))
+
+
+def _listed(note: NoteRow) -> Listed:
+    return Listed(
+        note_id=note.id,
+        path=note.path,
+        title=note.title,
+        type=note.type,
+        status=note.status,
+        tags=note.tags,
+        created_at=iso_of(note.created),
+        updated_at=iso_of(note.updated),
+        size=note.size,
+    )

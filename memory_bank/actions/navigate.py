@@ -1,0 +1,205 @@
+"""Follow links: out of a note, into it, to ghosts, between two notes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memory_bank.bank import Bank
+from memory_bank.errors import NoteNotFound
+from memory_bank.manifest import linktable, lookup
+from memory_bank.manifest.linktable import LinkRow
+from memory_bank.retrievers.graph import LinkGraph
+from memory_bank.wiring import Index
+
+GHOST = "ghost:"
+
+
+@dataclass(frozen=True, slots=True)
+class LinkShown:
+    """One link with the words around it."""
+
+    source: str
+    line: int
+    target: str
+    """Path of a note, or `ghost:` and a name."""
+    type: str
+    kind: str
+    context: str
+    """About 100 characters on each side of the link."""
+    problem: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NoteLinks:
+    """The links of one note or ghost."""
+
+    path: str
+    outgoing: tuple[LinkShown, ...]
+    incoming: tuple[LinkShown, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ghost:
+    """A link's target that is no note."""
+
+    name: str
+    count: int
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One link of a path; `source` links to `target`, whichever way it is walked."""
+
+    source: str
+    target: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A note near another one in the graph."""
+
+    path: str
+    score: float
+
+
+def links_of(bank: Bank, name: str) -> NoteLinks:
+    """Return the links out of a note and into it; for `ghost:NAME`, those into the ghost.
+
+    A name that no note has but a ghost does is taken for the ghost. Raises NoteNotFound.
+    """
+    node = _node(bank, name)
+    if node.startswith(GHOST):
+        ghost = node.removeprefix(GHOST)
+        rows = bank.healing(lambda index: linktable.to_ghost(index.base, ghost))
+        return NoteLinks(node, (), tuple(_shown(row, "") for row in rows))
+
+    def both(index: Index) -> tuple[Sequence[LinkRow], Sequence[LinkRow], Sequence[str]]:
+        note = lookup.note_at(index.base, node)
+        number = note.number if note else -1
+        out = linktable.outgoing(index.base, number)
+        return out, linktable.incoming(index.base, number), problems(index, out)
+
+    out, into, wrong = bank.healing(both)
+    return NoteLinks(
+        node,
+        tuple(_shown(row, problem) for row, problem in zip(out, wrong, strict=True)),
+        tuple(_shown(row, "") for row in into),
+    )
+
+
+def ghosts(bank: Bank) -> tuple[Ghost, ...]:
+    """Return the targets that are no notes, the most linked first."""
+    bank.catch_up()
+    rows = bank.healing(lambda index: linktable.all_links(index.base))
+    sources: dict[str, list[str]] = {}
+    for row in rows:
+        if row.dest is None and not row.ambiguous and row.ghost:
+            sources.setdefault(row.ghost, []).append(row.source_path)
+    found = [Ghost(name, len(by), tuple(sorted(set(by)))) for name, by in sources.items()]
+    return tuple(sorted(found, key=lambda ghost: (-ghost.count, ghost.name)))
+
+
+def path_between(bank: Bank, start: str, goal: str) -> tuple[Step, ...]:
+    """Return the shortest chain of links between two notes or ghosts; empty when there is none."""
+    first, last = _node(bank, start), _node(bank, goal)
+    return tuple(Step(*edge) for edge in _graph(bank).path(first, last))
+
+
+def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
+    """Return the notes and ghosts nearest to a note by links and shared neighbours."""
+    node = _node(bank, name)
+    found = _graph(bank).related(node, limit)
+    return tuple(Related(path, round(score, 4)) for path, score in found)
+
+
+def problems(index: Index, rows: Sequence[LinkRow]) -> list[str]:
+    """Return for each link what is wrong with it, empty when nothing is.
+
+    Wrong is a target that several notes answer to, and a heading or block that its note lacks. A
+    ghost is not wrong: it may be a file, a person, a note to be written.
+    """
+    notes = sorted(
+        {row.dest for row in rows if row.dest is not None and (row.heading or row.block)}
+    )
+    headings, blocks = linktable.anchors(index.base, notes) if notes else (set(), set())
+    found = []
+    for row in rows:
+        last = row.heading.split("#")[-1].strip().casefold()
+        if row.ambiguous:
+            found.append(f"several notes answer to {row.target!r}")
+        elif row.dest is not None and row.block and (row.dest, row.block.casefold()) not in blocks:
+            found.append(f"{row.dest_path} has no block ^{row.block}")
+        elif row.dest is not None and last and not _has_heading(headings, row.dest, last):
+            found.append(f"{row.dest_path} has no heading {row.heading!r}")
+        else:
+            found.append("")
+    return found
+
+
+def broken(index: Index) -> tuple[LinkShown, ...]:
+    """Return the broken links of the whole bank."""
+    rows = linktable.all_links(index.base)
+    wrong = problems(index, rows)
+    return tuple(_shown(row, problem) for row, problem in zip(rows, wrong, strict=True) if problem)
+
+
+def count_problems(index: Index) -> Counter[str]:
+    """Count ghosts, broken links and orphans of the whole bank."""
+    rows = linktable.all_links(index.base)
+    linked = {row.dest for row in rows if row.dest not in {None, row.source}}
+    linking = {row.source for row in rows if row.dest != row.source}
+    notes = {number for number, _ in lookup.all_live(index.base)}
+    return Counter(
+        ghosts=len(
+            {row.ghost for row in rows if row.dest is None and not row.ambiguous and row.ghost}
+        ),
+        broken_links=sum(1 for problem in problems(index, rows) if problem),
+        orphans=len(notes - linked - linking),
+    )
+
+
+def _has_heading(headings: set[tuple[int, str]], note: int, wanted: str) -> bool:
+    """Tell whether a note has a heading; a Markdown link names it by its slug."""
+    if (note, wanted) in headings:
+        return True
+    return any(number == note and _slug(text) == _slug(wanted) for number, text in headings)
+
+
+def _slug(heading: str) -> str:
+    kept = "".join(char for char in heading if char.isalnum() or char in " -_")
+    return kept.strip().replace(" ", "-")
+
+
+def _node(bank: Bank, name: str) -> str:
+    if not name.startswith(GHOST):
+        try:
+            return bank.find(name)
+        except NoteNotFound:
+            if not bank.healing(lambda index: linktable.to_ghost(index.base, name)):
+                raise
+    ghost = name.removeprefix(GHOST)
+    rows = bank.healing(lambda index: linktable.to_ghost(index.base, ghost))
+    if not rows:
+        raise NoteNotFound(f"nothing links to {name!r}", "see `memory-bank links --ghosts`")
+    return GHOST + rows[0].ghost
+
+
+def _graph(bank: Bank) -> LinkGraph:
+    return LinkGraph(bank.healing(lambda index: linktable.edges(index.base)))
+
+
+def _shown(row: LinkRow, problem: str) -> LinkShown:
+    shown = row.text or row.target or row.heading
+    return LinkShown(
+        source=row.source_path,
+        line=row.line,
+        target=row.dest_path or GHOST + row.ghost,
+        type=row.type,
+        kind=row.kind,
+        context=" ".join(part for part in (row.before, f"[{shown}]", row.after) if part),
+        problem=problem or None,
+    )

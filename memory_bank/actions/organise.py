@@ -1,0 +1,257 @@
+"""Move, remove and bring back notes; links follow."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+from memory_bank.bank import Bank
+from memory_bank.errors import BadInput, Conflict, UnreadableNote
+from memory_bank.manifest import linktable, lookup, resolve
+from memory_bank.manifest.linktable import LinkRow
+from memory_bank.manifest.lookup import NoteRow
+from memory_bank.notes import files, frontmatter, names, reader
+from memory_bank.notes.identity import etag
+from memory_bank.notes.journal import Change
+from memory_bank.notes.note import Link
+from memory_bank.notes.relink import relink
+from memory_bank.notes.schema import check_tags, note_id
+from memory_bank.notes.store import Trashed
+from memory_bank.wiring import Index
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """A note that moved, and the notes whose links followed."""
+
+    old_path: str
+    path: str
+    relinked: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Notes that became one."""
+
+    path: str
+    note_id: str
+    etag: str
+    merged: tuple[str, ...]
+    relinked: tuple[str, ...]
+
+
+def rename(bank: Bank, name: str, new_name: str) -> Renamed:
+    """Move a note to another name and rewrite the links to it: all of it or nothing.
+
+    A new name that ends in a slash is a folder. Raises NoteNotFound, NoteExists, BadName.
+    """
+    bank.check_enabled()
+    old = bank.find(name)
+    if new_name.endswith("/"):
+        new_name += posixpath.basename(old)
+    new = names.path_of(new_name)
+    names.check_new(new)
+    if new == old:
+        return Renamed(old, new, ())
+    with bank.lock, bank.store.writing():
+        moving = _current(bank, [old])[0]
+        same = names.folded(new) == names.folded(old)
+        if bank.store.exists(new) and not same:
+            raise files.taken(new)
+        changes = _relinked(bank, {old: new})
+        data = bank.store.read_bytes(old)
+        mine = next((change for change in changes if change.path == old), None)
+        moved = mine.data if mine and mine.data is not None else data
+        rest = [change for change in changes if change.path != old]
+        gone = Change(old, None, moving.etag)
+        if same:  # one file where case is ignored: away before back
+            bank.store.apply([gone, Change(new, moved, files.ABSENT), *rest])
+        else:
+            bank.store.apply([Change(new, moved, files.ABSENT), gone, *rest])
+    if moving.key == old:
+        bank.access.rename(old, new)
+    bank.catch_up()
+    return Renamed(old, new, tuple(change.path for change in rest))
+
+
+def delete(bank: Bank, name: str, *, if_match: str | None = None) -> Trashed:
+    """Move a note to the trash, from where `restore` brings it back."""
+    bank.check_enabled()
+    trashed = bank.store.delete(bank.find(name), if_match)
+    bank.catch_up()
+    return trashed
+
+
+def restore(bank: Bank, name: str, new_name: str = "") -> str:
+    """Bring the newest deleted note of that name back, under another name if given.
+
+    Raises NoteNotFound when the trash has none, NoteExists when the name is taken.
+    """
+    bank.check_enabled()
+    path = bank.store.restore(name, names.path_of(new_name) if new_name else "")
+    bank.catch_up()
+    return path
+
+
+def trash(bank: Bank) -> list[Trashed]:
+    """List the deleted notes, the newest first."""
+    return bank.store.trashed()
+
+
+def merge(
+    bank: Bank, sources: Sequence[str], target: str, content: str, *, tags: Sequence[str] = ()
+) -> Merged:
+    """Make one note of several: all of it or nothing.
+
+    `target` gets `content`; the sources go to the trash and links to them lead to the target. Its
+    front matter, unless the content brings its own, has the sources' tags and references. The
+    target may be one of the sources, else it must be a free name.
+    """
+    bank.check_enabled()
+    if not content.strip():
+        raise BadInput("content must not be empty", "give the text that the notes become")
+    paths = list(dict.fromkeys(bank.find(source) for source in sources))
+    if not paths:
+        raise BadInput("name at least one note to merge", "give the sources before the target")
+    goal = names.path_of(target)
+    names.check_new(goal)
+    with bank.lock, bank.store.writing():
+        rows = _current(bank, paths)
+        if goal not in paths and bank.store.exists(goal):
+            raise files.taken(goal)
+        text = _merged_text(rows, content, check_tags(tags))
+        links = _relinked(bank, dict.fromkeys(paths, goal))
+        etags = {row.path: row.etag for row in rows}
+        away = [Change(path, None, etags[path], trash=True) for path in paths if path != goal]
+        others = [change for change in links if change.path not in etags]
+        written = Change(goal, reader.encoded(text), etags.get(goal, files.ABSENT))
+        if goal in etags:  # its old text is kept in the trash like that of the others
+            bank.store.keep(goal)
+        bank.store.apply([written, *away, *others])
+    bank.catch_up()
+    meta = reader.parse(goal, text.encode())
+    return Merged(
+        path=goal,
+        note_id=meta.meta.id,
+        etag=meta.etag,
+        merged=tuple(paths),
+        relinked=tuple(change.path for change in others),
+    )
+
+
+def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
+    """Return what the manifest knows of some notes, brought up to their files under the lock."""
+    bank.catch_up(insist=True)
+    rows = bank.healing(lambda index: [lookup.note_at(index.base, path) for path in paths])
+    found = [row for row in rows if row is not None]
+    if len(found) != len(paths):
+        raise Conflict("a note changed or went away meanwhile", "look at the notes and try again")
+    return found
+
+
+def _relinked(bank: Bank, moves: Mapping[str, str]) -> list[Change]:
+    """Return the changes that make links to moved notes, and their own relative links, right."""
+
+    def touching(index: Index) -> dict[str, list[LinkRow]]:
+        found: dict[str, list[LinkRow]] = {}
+        for path in moves:
+            note = lookup.note_at(index.base, path)
+            number = note.number if note else -1
+            for row in linktable.incoming(index.base, number) + linktable.outgoing(
+                index.base, number
+            ):
+                found.setdefault(row.source_path, []).append(row)
+        return found
+
+    def taken(short: str) -> bool:
+        found = bank.healing(lambda index: resolve.candidates(index.base, short))
+        return bool(set(found) - set(moves))
+
+    changes = []
+    for source, rows in bank.healing(touching).items():
+        data = bank.store.read_bytes(source)
+        new_target = _retarget(source, rows, moves, taken)
+        try:
+            new = reader.edited(data, partial(relink, rename=new_target))
+        except UnreadableNote as error:
+            raise UnreadableNote(f"{source}: {error.message}", error.hint) from error
+        if new != data:
+            changes.append(Change(source, new, etag(data)))
+    return changes
+
+
+def _retarget(
+    source: str,
+    rows: Sequence[LinkRow],
+    moves: Mapping[str, str],
+    taken: Callable[[str], bool],
+) -> Callable[[Link], str | None]:
+    """Say for each link of a note what it must be called once the notes have moved."""
+    leads = {(row.line, row.target): row.dest_path for row in rows}
+    home = moves.get(source, source)
+
+    def new_target(link: Link) -> str | None:
+        goal = leads.get((link.line, link.target))
+        if goal is None or not link.target:
+            return None
+        moved = moves.get(goal, goal)
+        if moved == goal and home == source:
+            return None
+        if link.kind == "markdown" or link.target.startswith(("./", "../")):
+            return _relative(link.target, source, home, moved)
+        return _named(link.target, goal, moved, taken) if moved != goal else None
+
+    return new_target
+
+
+def _relative(written: str, source: str, home: str, goal: str) -> str | None:
+    """Return a relative link as it is called from `home`; one to a ghost keeps its file."""
+    place = goal or posixpath.normpath(posixpath.join(posixpath.dirname(source), written))
+    new = posixpath.relpath(place, posixpath.dirname(home) or ".")
+    if written.startswith("./") and not new.startswith("."):
+        new = f"./{new}"
+    return None if new == written else new
+
+
+def _named(written: str, old: str, new: str, taken: Callable[[str], bool]) -> str | None:
+    """Return a wikilink's new target, as short as it was if that says which note is meant.
+
+    None when the link goes by title, alias or id, which the note keeps.
+    """
+    spoken = names.key(written)
+    old_key = names.key(names.name_of(old))
+    if spoken != old_key and not old_key.endswith(f"/{spoken}"):
+        return None
+    name = names.name_of(new)
+    short = posixpath.basename(name)
+    if "/" in written or taken(short):
+        return name
+    return None if names.key(short) == spoken else short
+
+
+def _merged_text(rows: Sequence[NoteRow], content: str, tags: Sequence[str]) -> str:
+    if frontmatter.split(content).format != "none":
+        return content if content.endswith("\n") else f"{content}\n"
+    now = datetime.now(UTC)
+    kinds = {row.type for row in rows}
+    metadata = {
+        "id": note_id(content, now),
+        "type": kinds.pop() if len(kinds) == 1 else "",
+        "tags": list(dict.fromkeys([*(tag for row in rows for tag in row.tags), *tags])),
+        "created_at": now,
+        **{
+            key: _union([row.rest.get(key, []) for row in rows])
+            for key in ("entity_refs", "file_refs", "symbol_refs")
+        },
+    }
+    return frontmatter.compose({key: value for key, value in metadata.items() if value}, content)
+
+
+def _union(lists: Sequence[Sequence[object]]) -> list[object]:
+    found: list[object] = []
+    for items in lists:
+        found += [item for item in items if item not in found]
+    return found

@@ -1,0 +1,227 @@
+"""Find what the bank knows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from memory_bank.bank import Bank
+from memory_bank.errors import BadInput
+from memory_bank.manifest import filters, lookup
+from memory_bank.manifest.lookup import PassageRow, SectionRow
+from memory_bank.notes import files
+from memory_bank.notes.dates import iso_of
+from memory_bank.notes.decoding import decode
+from memory_bank.notes.identity import etag
+from memory_bank.search import disclosure
+from memory_bank.search.engine import Found, Hit
+from memory_bank.search.hits import Reason
+from memory_bank.search.query import conditions, parse
+from memory_bank.wiring import Index
+
+if TYPE_CHECKING:
+    from memory_bank.indexer.sync import Progress
+
+SCHEMA_VERSION = "1.0"
+MODES = ("lexical", "semantic", "hybrid")
+_MOST = 100
+_TRIES = 3
+"""How often an answer is made anew when a note changes while it is put together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Also:
+    """Another section of a note that matches."""
+
+    line: int
+    heading: str
+    snippet: str
+    relevance_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledNote:
+    """A note in an answer, with its best section."""
+
+    note_id: str
+    path: str
+    """Below the bank."""
+    line: int
+    """1-based line of the file where the matching passage starts."""
+    title: str
+    heading: str
+    """The headings above the passage, outermost first, joined by ` > `."""
+    content: str
+    """The whole matching section."""
+    snippet: str
+    tags: tuple[str, ...]
+    type: str
+    status: str
+    file_refs: tuple[str, ...]
+    symbol_refs: tuple[str, ...]
+    source_type: str
+    created_at: str
+    access_count: int
+    """Before this answer."""
+    relevance_score: float
+    reasons: tuple[Reason, ...]
+    also: tuple[Also, ...]
+    superseded_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """An answer: notes by relevance, how they were searched, and what made it poorer."""
+
+    schema_version: str
+    query: str
+    mode_used: str
+    fallback_reason: str | None
+    result_count: int
+    notes: tuple[RecalledNote, ...]
+    problem: str | None = None
+
+
+def recall(
+    bank: Bank,
+    query: str,
+    limit: int | None = None,
+    mode: str | None = None,
+    *,
+    tags: Sequence[str] = (),
+    type: str | None = None,  # noqa: A002  (the field's word)
+    since: str | datetime | None = None,
+    before: str | datetime | None = None,
+    include_archived: bool = False,
+    count_access: bool = True,
+    progress: Progress | None = None,
+) -> Recalled:
+    """Return the notes that answer a query, best first, one entry a note with its best section.
+
+    `limit` is held between 1 and 100; `tags` must all be there. Filters apply before ranking.
+    Unless `count_access` is false, each returned note's access count goes up by one afterwards.
+    Raises BadInput for an unknown mode or time.
+    """
+    bank.check_enabled()
+    mode = mode or bank.settings.search.mode
+    if mode not in MODES:
+        raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
+    wanted = _Wanted(
+        query=query,
+        conditions=conditions(tags=tags, types=type, since=since, before=before),
+        mode=mode,
+        limit=min(max(bank.settings.search.limit if limit is None else limit, 1), _MOST),
+        archived=include_archived,
+    )
+    with bank.lock:
+        answer, hits = _answer(bank, wanted, progress)
+        if not (count_access and hits):
+            return answer
+        uncounted = bank.access.add((hit.note.key for hit in hits), time.time())
+        return replace(answer, problem=answer.problem or uncounted or None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    query: str
+    conditions: tuple[filters.Condition, ...]
+    mode: str
+    limit: int
+    archived: bool
+
+
+def _answer(bank: Bank, wanted: _Wanted, progress: Progress | None) -> tuple[Recalled, list[Hit]]:
+    """Search, and read the sections found; once more when a note changed in between.
+
+    The hits returned are those of the notes in the answer.
+    """
+    for _ in range(_TRIES):
+        bank.catch_up(progress)
+        found, notes = bank.healing(lambda index: _found(bank, index, wanted))
+        if None not in notes:
+            break
+    kept = tuple(note for note in notes if note is not None)
+    answer = Recalled(
+        schema_version=SCHEMA_VERSION,
+        query=wanted.query,
+        mode_used=found.mode,
+        fallback_reason=found.fallback_reason or None,
+        result_count=len(kept),
+        notes=kept,
+        problem=bank.problem or None,
+    )
+    return answer, [hit for hit, note in zip(found.hits, notes, strict=True) if note is not None]
+
+
+def _found(bank: Bank, index: Index, wanted: _Wanted) -> tuple[Found, list[RecalledNote | None]]:
+    known = filters.fields(index.base) if ":" in wanted.query else ()
+    parsed = parse(wanted.query, known)
+    within = filters.scope(
+        index.base, [*parsed.conditions, *wanted.conditions], archived=wanted.archived
+    )
+    found = index.engine.search(
+        parsed.question,
+        within,
+        index.meaning(wanted.mode),
+        mode=wanted.mode,
+        limit=wanted.limit,
+        now=time.time(),
+    )
+    return found, [_recalled(bank, index, hit, parsed.question.text) for hit in found.hits]
+
+
+def _recalled(bank: Bank, index: Index, hit: Hit, text: str) -> RecalledNote | None:
+    """Read what was found from its file; None when the file is not what was indexed any more."""
+    note = hit.note
+    lines = _lines(bank, hit)
+    if lines is None:
+        return None
+    place = lookup.section(index.base, note.number, hit.best.section)
+    return RecalledNote(
+        note_id=note.id,
+        path=note.path,
+        line=hit.best.line,
+        title=note.title,
+        heading=_heading(place),
+        content=disclosure.span(lines, place.line, place.end_line),
+        snippet=_snippet(lines, hit.best, text),
+        tags=note.tags,
+        type=note.type,
+        status=note.status,
+        file_refs=tuple(note.rest.get("file_refs", ())),
+        symbol_refs=tuple(note.rest.get("symbol_refs", ())),
+        source_type=note.source_type,
+        created_at=iso_of(note.created),
+        access_count=hit.access.count,
+        relevance_score=round(hit.score, 4),
+        reasons=hit.reasons,
+        also=tuple(
+            Also(
+                line=passage.line,
+                heading=_heading(lookup.section(index.base, note.number, passage.section)),
+                snippet=_snippet(lines, passage, text),
+                relevance_score=round(score, 4),
+            )
+            for passage, score in hit.also
+        ),
+        superseded_by=hit.superseded_by or None,
+    )
+
+
+def _lines(bank: Bank, hit: Hit) -> list[str] | None:
+    """Return the lines of a hit's file, if its bytes are still those that were indexed."""
+    data = files.read(bank.layout.root / hit.note.path)
+    if data is None or etag(data) != hit.note.etag:
+        return None
+    return disclosure.lines_of(decode(data).text)
+
+
+def _snippet(lines: Sequence[str], passage: PassageRow, text: str) -> str:
+    return disclosure.snippet(disclosure.span(lines, passage.line, passage.end_line), text)
+
+
+def _heading(place: SectionRow) -> str:
+    return " > ".join(place.headings)

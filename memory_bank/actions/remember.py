@@ -1,0 +1,177 @@
+"""Write down what should be known later."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from memory_bank.bank import Bank
+from memory_bank.errors import BadInput, NoteExists
+from memory_bank.manifest import lookup
+from memory_bank.manifest.lookup import NoteRow
+from memory_bank.notes import frontmatter, names
+from memory_bank.notes.note import Entity
+from memory_bank.notes.schema import (
+    check_tags,
+    content_hash,
+    folder_of,
+    iso,
+    key_of,
+    note_id,
+    slug,
+)
+
+SCHEMA_VERSION = "1.0"
+DEFAULT_TYPE = "fact"
+_NAME_LIMIT = 60
+_MOST_NAMES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What became of a content: the note it is in."""
+
+    schema_version: str
+    note_id: str
+    action: str
+    """`created` or `updated_existing`."""
+    content_hash: str
+    tags: tuple[str, ...]
+    created_at: str
+    path: str
+    """Below the bank."""
+    etag: str
+    type: str
+    source_type: str
+
+
+def remember(
+    bank: Bank,
+    content: str,
+    *,
+    tags: Sequence[str] = (),
+    type: str = "",  # noqa: A002  (the field's word)
+    name: str = "",
+    file_refs: Sequence[str] = (),
+    symbol_refs: Sequence[str] = (),
+    entity_refs: Sequence[Entity] = (),
+    source_type: str = "manual",
+    source_agent: str = "",
+) -> Remembered:
+    """Keep a content as a note, or update the live note that has the same content.
+
+    Content is the same when its normalised text is; then the tags are merged, the access count
+    goes up and `updated_at` is set. A new note is named by `name`, else by its type's folder and
+    its first words. Raises BadInput for empty content or tags, NoteExists for a taken `name`.
+    """
+    bank.check_enabled()
+    if not content.strip():
+        raise BadInput("content must not be empty", "give the text to remember")
+    wanted = check_tags(tags)
+    bank.catch_up()
+    with bank.lock, bank.store.writing():  # nobody else writes the same content meanwhile
+        bank.catch_up()
+        hashed = content_hash(content)
+        known = bank.healing(lambda index: lookup.with_content(index.base, hashed))
+        if known is not None:
+            return _update(bank, known, wanted, hashed)
+        created = datetime.now(UTC)
+        metadata = {
+            "id": note_id(content, created),
+            "type": type or DEFAULT_TYPE,
+            "tags": list(wanted),
+            "created_at": created,
+            "source_type": source_type if source_type != "manual" else "",
+            "source_agent": source_agent,
+            "entity_refs": [{"kind": entity.kind, "id": entity.id} for entity in entity_refs],
+            "file_refs": list(file_refs),
+            "symbol_refs": list(symbol_refs),
+        }
+        text = frontmatter.compose(
+            {key: value for key, value in metadata.items() if value}, content
+        )
+        path, etag = _create(bank, text, content, metadata["type"], name)
+        return Remembered(
+            schema_version=SCHEMA_VERSION,
+            note_id=str(metadata["id"]),
+            action="created",
+            content_hash=hashed,
+            tags=wanted,
+            created_at=iso(created),
+            path=path,
+            etag=etag,
+            type=str(metadata["type"]),
+            source_type=source_type,
+        )
+
+
+def entity(text: str) -> Entity:
+    """Read a reference to an entity, `KIND:ID`; raise BadInput."""
+    kind, colon, name = (part.strip() for part in text.partition(":"))
+    if not (kind and colon and name):
+        raise BadInput(f"{text!r} is no entity", "write KIND:ID, for example person:sarah")
+    return Entity(kind, name)
+
+
+def _update(bank: Bank, known: NoteRow, tags: Sequence[str], hashed: str) -> Remembered:
+    merged = tuple(dict.fromkeys([*known.tags, *tags]))
+    now = datetime.now(UTC)
+
+    def edit(text: str) -> str:
+        return touched(
+            text, now, {"tags": list(merged)} if merged != known.tags else {}, force=True
+        )
+
+    etag = bank.store.change(known.path, edit)
+    bank.access.add([known.key], time.time())
+    bank.catch_up()
+    return Remembered(
+        schema_version=SCHEMA_VERSION,
+        note_id=known.id,
+        action="updated_existing",
+        content_hash=hashed,
+        tags=merged,
+        created_at=iso(datetime.fromtimestamp(known.created, UTC)),
+        path=known.path,
+        etag=etag,
+        type=known.type,
+        source_type=known.source_type or "manual",
+    )
+
+
+def touched(text: str, now: datetime, changes: Mapping[str, object], *, force: bool = False) -> str:
+    """Set keys of a note's front matter, and when it was updated if the note keeps such dates.
+
+    A note that a person wrote without our keys gets none, unless `force` asks for it.
+    """
+    raw, _ = frontmatter.metadata(frontmatter.split(text))
+    found: dict[str, object] = {key_of(raw, name): value for name, value in changes.items()}
+    updated = key_of(raw, "updated_at")
+    if force or "id" in raw or updated in raw:
+        found[updated] = now
+    return frontmatter.set_keys(text, found) if found else text
+
+
+def _create(bank: Bank, text: str, content: str, kind: object, name: str) -> tuple[str, str]:
+    if name:
+        path = names.path_of(name)
+        return path, bank.store.create(path, text)
+    stem = f"{folder_of(str(kind))}/{slug(_first_words(content), _NAME_LIMIT)}"
+    for number in range(1, _MOST_NAMES):
+        path = f"{stem}.md" if number == 1 else f"{stem}-{number}.md"
+        try:
+            return path, bank.store.create(path, text)
+        except NoteExists:
+            continue
+    raise NoteExists(
+        f"{_MOST_NAMES} notes are named like {stem}.md", "give the note a name of its own"
+    )
+
+
+def _first_words(content: str) -> str:
+    """Return the first line that says something, without Markdown's marks before it."""
+    lines = (line.strip().lstrip("#>*-+ \t") for line in content.splitlines())
+    first = next((line for line in lines if any(char.isalnum() for char in line)), "")
+    return first.split(". ")[0]

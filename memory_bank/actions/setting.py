@@ -1,0 +1,57 @@
+"""Put one setting into a TOML file's text; every other character stays."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+
+from memory_bank.errors import BadSetting
+
+_TEXT = r"\"(?:[^\"\\\r\n]|\\.)*\"|'[^'\r\n]*'"
+_END = r"[ \t]*(?:#[^\r\n]*)?\r?$"
+
+
+def with_setting(text: str, section: str, key: str, value: str) -> str:
+    """Return the text with `key = "value"` in a section; raise BadSetting when no place fits.
+
+    Each place is tried until the parser reads what is wanted and nothing else has changed.
+    """
+    before = tomllib.loads(text)
+    wanted = {**before, section: {**before.get(section, {}), key: value}}
+    if before == wanted:
+        return text
+    for candidate in _candidates(text, section, key, json.dumps(value, ensure_ascii=False)):
+        try:
+            if tomllib.loads(candidate) == wanted:
+                return candidate
+        except tomllib.TOMLDecodeError:
+            continue
+    raise BadSetting(
+        f"{section}.{key} can't be set by a program in this file",
+        f"write {key} = {json.dumps(value)} under [{section}] yourself",
+    )
+
+
+def _candidates(text: str, section: str, key: str, value: str) -> Iterator[str]:
+    newline = "\r\n" if "\r\n" in text else "\n"
+    name, table = rf"[\"']?{re.escape(key)}[\"']?", rf"[\"']?{re.escape(section)}[\"']?"
+    head = rf"\[[ \t]*{table}[ \t]*\]"
+    old = rf"^([ \t]*(?:{table}[ \t]*\.[ \t]*)?{name}[ \t]*=[ \t]*)(?:{_TEXT})"
+    for found in re.finditer(old, text, re.MULTILINE):
+        yield text[: found.end(1)] + value + text[found.end() :]
+    line = f"{key} = {value}{newline}"
+    for found in re.finditer(rf"^[ \t]*{head}{_END}\n?", text, re.MULTILINE):
+        yield _with_end(text[: found.end()], newline) + line + text[found.end() :]
+    # below the commented header that `init` writes, whose keys a user may uncomment later
+    for found in re.finditer(rf"^#[ \t]*{head}{_END}\n?", text, re.MULTILINE):
+        above = _with_end(text[: found.end()], newline)
+        yield f"{above}[{section}]{newline}{line}{text[found.end() :]}"
+    gap = newline if text.strip() else ""
+    yield f"{_with_end(text, newline)}{gap}[{section}]{newline}{line}"
+    yield f"{section}.{line}{text}"
+
+
+def _with_end(text: str, newline: str) -> str:
+    return text if not text or text.endswith("\n") else text + newline

@@ -1,0 +1,41 @@
+"""Make a bank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_bank import config, layout
+from memory_bank.errors import StorageFailed
+from memory_bank.notes import files
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A bank that is there now."""
+
+    bank: str
+    created: tuple[str, ...]
+    """Files that were not there before."""
+
+
+def init(folder: str | Path | None = None, *, user: str = "") -> Made:
+    """Make `.memories` in a folder (the working directory), or the user's own bank of a name.
+
+    What is there already stays as it is. Raises BadName, StorageFailed.
+    """
+    root = layout.named(user) if user else Path(folder or Path.cwd()).resolve() / layout.FOLDER
+    wanted = {
+        root / ".gitignore": layout.GITIGNORE,
+        root / "config.toml": config.template(),
+    }
+    created = []
+    try:
+        files.make_folder(root)
+    except OSError as error:
+        raise StorageFailed(f"{root} can't be made: {error.strerror}") from error
+    for file, text in wanted.items():
+        if not file.exists():
+            files.replace(file, text.encode(), files.ABSENT)
+            created.append(str(file))
+    return Made(str(root), tuple(created))

@@ -1,0 +1,77 @@
+"""Keep a bank's indices equal to its files: now, or for as long as one watches."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from memory_bank.bank import Bank
+from memory_bank.indexer.sync import Progress, SyncReport
+from memory_bank.layout import Layout
+from memory_bank.wiring import Index
+
+__all__ = ["Comparison", "SyncReport", "compare", "sync", "watch"]
+
+
+def sync(bank: Bank, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
+    """Index and embed whatever differs from the files; with `rebuild`, make every index anew."""
+    return bank.rebuild(progress) if rebuild else bank.sync(progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How the index differs from one made anew."""
+
+    notes: int
+    differences: tuple[str, ...]
+
+
+def compare(bank: Bank, progress: Progress | None = None) -> Comparison:
+    """Sync, make a second index of the same files, and name every difference."""
+    from memory_bank.indexer.compare import differences
+
+    bank.sync(progress)
+    with bank.lock, tempfile.TemporaryDirectory(prefix="memory-bank-") as folder:
+        place = Layout(root=bank.layout.root, index=Path(folder))
+        fresh = Index(place, bank.settings, lambda _: {})
+        try:
+            # vectors need not be made: that the same passages have one is what is compared
+            fresh.indexer.sync(seconds=0, progress=progress)
+            ours = bank.index
+            pairs = {
+                one.name: (one, other)
+                for one, other in zip(ours.retrievers()[0], fresh.retrievers()[0], strict=True)
+            }
+            (notes,) = fresh.base.execute("SELECT count(*) FROM notes").fetchone()
+            found = tuple(differences(ours.base, fresh.base, pairs))
+        finally:
+            fresh.close()
+    return Comparison(notes, found)
+
+
+def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None:
+    """Index changes as they happen, one line to `say` for each batch, until `stop` is set."""
+    from memory_bank.indexer.watch import Watcher
+
+    with Watcher(bank.layout.root) as watcher:
+        if watcher.polling:
+            say(watcher.polling)
+        say(_told(bank.sync()))
+        while watcher.wait(stop):
+            report = bank.sync()
+            if report.indexed or report.removed or report.unindexed or report.healed:
+                say(_told(report))
+
+
+def _told(report: SyncReport) -> str:
+    parts = {
+        "indexed": report.indexed,
+        "removed": report.removed,
+        "not indexable": report.unindexed,
+        "waiting for vectors": report.waiting,
+    }
+    said = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
+    return f"{said or 'up to date'} ({report.seconds:.2f} s)"

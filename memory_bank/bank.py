@@ -1,0 +1,244 @@
+"""Open a folder of notes and wire the parts; the one place that knows all of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
+
+from memory_bank import config, layout, sqlite
+from memory_bank.activity.access import AccessLog
+from memory_bank.config import Settings
+from memory_bank.errors import BadInput, Busy, IndexDamaged, NoteNotFound
+from memory_bank.layout import Layout
+from memory_bank.locks import locked
+from memory_bank.manifest import resolve
+from memory_bank.notes.store import Store
+from memory_bank.wiring import Index
+
+if TYPE_CHECKING:
+    from memory_bank.indexer.sync import Progress, SyncReport
+
+_EMBED_SECONDS = 1.0
+"""How long a query may embed what is new before it answers; the rest waits for `sync`."""
+_WAIT = 5.0
+"""How long a query waits for another process that indexes, before it answers from what is there."""
+
+Result = TypeVar("Result")
+
+
+class Bank:
+    """One bank, opened. Its parts are loaded when they are first needed.
+
+    A bank may be used from several threads: one works at a time.
+    """
+
+    def __init__(self, place: Layout, settings: Settings) -> None:
+        """Open the bank at `place`; nothing is read yet."""
+        self.layout = place
+        self.settings = settings
+        self.store = Store(place)
+        self.lock = threading.RLock()
+        self.problem = ""
+        """Why answers may be poorer than they could be; empty when all is well."""
+        self.progress: Progress | None = None
+        """Who is told how far the catch-up before an answer is, if somebody wants to know."""
+        self._index: Index | None = None
+        self._access: AccessLog | None = None
+
+    def __enter__(self) -> Self:
+        """Return the bank itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the bank."""
+        self.close()
+
+    def close(self) -> None:
+        """Let go of all files; the bank can be used again, which opens them anew."""
+        with self.lock:
+            self._drop()
+            if self._access is not None:
+                self._access.close()
+                self._access = None
+
+    def sync(self, progress: Progress | None = None) -> SyncReport:
+        """Finish cut-short writes, index whatever differs, embed it, and check the indices."""
+        with self.lock:
+            with self.store.writing():
+                pass
+            report = self.healing(lambda index: index.indexer.sync(progress=progress))
+            self.store.sweep(report.leftover)
+            return report
+
+    def rebuild(self, progress: Progress | None = None) -> SyncReport:
+        """Make every index anew from the files; vectors of texts that stayed are kept."""
+        with self.lock:
+            self._discard()
+            return self.sync(progress)
+
+    def catch_up(self, progress: Progress | None = None, *, insist: bool = False) -> None:
+        """Bring the index up to the files before a question is answered.
+
+        When another process is indexing for long, the answer comes from what is indexed so far
+        and `problem` says so; a change that must know all notes insists, and Busy is raised.
+        """
+        with self.lock:
+            self.problem = ""
+            if self.store.interrupted():
+                with self.store.writing():
+                    pass
+            try:
+                report = self.healing(
+                    lambda index: index.indexer.sync(
+                        seconds=_EMBED_SECONDS,
+                        wait=_WAIT,
+                        thorough=False,
+                        progress=progress or self.progress,
+                    )
+                )
+            except Busy:
+                if insist:
+                    raise
+                self.problem = "another process is indexing: the newest changes may be missing"
+                return
+            self.store.sweep(report.leftover)
+            if report.problem:
+                self.problem = report.problem
+            elif report.waiting:
+                self.problem = (
+                    f"{report.waiting} passages wait for their vectors: run `memory-bank sync`"
+                )
+
+    def healing(self, ask: Callable[[Index], Result]) -> Result:
+        """Ask the index; when it turns out damaged, mend it from the files and ask again."""
+        with self.lock:
+            for mend in (_nothing, Index.heal):
+                try:
+                    return self._ask(mend, ask)
+                except IndexDamaged:
+                    continue
+            self._discard()
+            return self._ask(_synced, ask)
+
+    def _ask(self, first: Callable[[Index], object], ask: Callable[[Index], Result]) -> Result:
+        index = self.index
+        with sqlite.guarded(self.layout.manifest):
+            first(index)
+            return ask(index)
+
+    @property
+    def index(self) -> Index:
+        """The manifest and retrievers, opened anew when their files were deleted or replaced."""
+        if self._index is not None and not self._index.current():
+            self._drop()
+        if self._index is None:
+            layout.without_links(layout.private_folder(self.layout.index))
+            self._index = Index(self.layout, self.settings, self.access.of)
+        return self._index
+
+    @property
+    def access(self) -> AccessLog:
+        """The log of accesses, in the state folder of this machine."""
+        if self._access is None:
+            self._access = AccessLog(self.layout.state(self.id))
+        return self._access
+
+    @property
+    def id(self) -> str:
+        """What this machine's private state of the bank is kept under.
+
+        The repository's first commit and the bank's path inside it, so that work trees share it;
+        outside git, the path. Remembered in the index folder, since git may take long to tell.
+        """
+        remembered = self.layout.index / "bank-id"
+        try:
+            text = remembered.read_bytes()
+        except OSError:
+            text = b""
+        if re.fullmatch(rb"[0-9a-f]{16}", text):
+            return text.decode()
+        from memory_bank.repo import git
+
+        tree = git.worktree(self.layout.root)
+        commit = git.root_commit(tree) if tree else None
+        below = self.layout.root.relative_to(tree).as_posix() if tree and commit else ""
+        name = f"{commit}:{below}" if commit else str(self.layout.root)
+        found = sha256(name.encode()).hexdigest()[:16]
+        if commit or not tree:  # a repository without a commit will have another id soon
+            with suppress(OSError):  # git can be asked again
+                layout.without_links(layout.private_folder(self.layout.index))
+                remembered.write_text(found, encoding="utf-8")
+        return found
+
+    def find(self, name: str) -> str:
+        """Return the path of the note that a name means; raise NoteNotFound, naming near ones.
+
+        A name is a path with or without `.md`, a unique file name, an alias, a title or an id.
+        """
+        self.catch_up()
+        found = self.healing(lambda index: resolve.candidates(index.base, name))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise NoteNotFound(
+                f"{name!r} may mean {len(found)} notes", f"say which: {', '.join(found[:8])}"
+            )
+        near = self.healing(lambda index: resolve.similar(index.base, name))
+        hint = f"did you mean {', '.join(near)}?" if near else "see `memory-bank notes`"
+        raise NoteNotFound(f"there is no note {name!r}", hint)
+
+    def check_enabled(self) -> None:
+        """Raise BadInput when the settings turn memory off here."""
+        if not self.settings.memory.enabled:
+            where = self.settings.origins.get("memory.enabled", "the settings")
+            raise BadInput("memory is turned off for this bank", f"set enabled = true ({where})")
+
+    def _drop(self) -> None:
+        if self._index is not None:
+            self._index.close()
+            self._index = None
+
+    def _discard(self) -> None:
+        """Remove the manifest, when no other process is in the middle of a batch."""
+        self._drop()
+        with locked(layout.private_folder(self.layout.index)):
+            sqlite.discard(self.layout.manifest)
+
+
+def _nothing(index: Index) -> None:
+    """Trust the index as it is."""
+
+
+def _synced(index: Index) -> None:
+    """Fill an index that was just made."""
+    index.indexer.sync()
+
+
+def open_bank(
+    path: str | os.PathLike[str] | None = None, *, settings: Mapping[str, object] | None = None
+) -> Bank:
+    """Open a bank: a folder of notes, or the `.memories` of a project; make its files on first use.
+
+    Without a path, `.memories` is looked for in the working directory and above it. `settings`
+    maps "section.key" to values that win over files and environment. Raises NoBank, BadSetting.
+    """
+    if path is None:
+        place = layout.find(Path.cwd())
+    else:
+        folder = Path(path).expanduser()
+        inner = folder / layout.FOLDER
+        place = layout.at(inner if inner.is_dir() else folder)
+    loaded = config.load(place.root, flags=settings)
+    return Bank(place, loaded)
