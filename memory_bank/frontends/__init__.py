@@ -1,0 +1,1 @@
+"""Protocols to actions and back; no thinking here."""

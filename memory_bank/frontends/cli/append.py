@@ -1,0 +1,35 @@
+"""`memory-bank append`: add to a note."""
+
+from __future__ import annotations
+
+from memory_bank.frontends.cli import _options as options
+from memory_bank.frontends.cli import _text
+from memory_bank.frontends.cli._command import Call, as_command
+from memory_bank.frontends.cli._written import show_written
+
+GROUP = "Write"
+
+
+@as_command(
+    "append",
+    why="""
+    Adds the text as a paragraph of its own at the end of the note; all other bytes stay. Without
+    TEXT it is read from a pipe, or written in $VISUAL or $EDITOR; `-` always means stdin.
+    """,
+    examples=(
+        ('memory-bank append journal/2026-05 "Moved to tantivy 0.27."', "one line"),
+        ("make test 2>&1 | tail -3 | memory-bank append flaky-tests", "from a pipe"),
+    ),
+)
+@options.note()
+@options.text()
+@options.if_match
+def command(call: Call, *, name: str, text: str | None, if_match: str | None) -> int:
+    """Add text at the end of a note."""
+    from memory_bank.actions.writing import append
+
+    with call.open() as bank:
+        path = bank.find(name)
+        done = append(bank, path, _text.given_or_edited(text), if_match=if_match)
+    call.answer(done, lambda done: show_written(call, done))
+    return 0

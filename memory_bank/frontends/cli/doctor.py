@@ -1,0 +1,101 @@
+"""`memory-bank doctor`: look a bank over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank.frontends.cli._command import FAILED, FOUND, Call, as_command
+from memory_bank.frontends.cli._output import Piece, count, place
+from memory_bank.frontends.present import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_bank.actions.doctor import Health
+
+GROUP = "Look after"
+
+
+@as_command(
+    "doctor",
+    why="""
+    Checks the index against the files and mends it, then lists what only you can mend: files that
+    are not indexed, each with the reason; front matter that could not be read as it stands; broken
+    links; ids that several notes claim. It changes no note.
+    """,
+    examples=(
+        ("memory-bank doctor", "what is wrong, if anything"),
+        ("memory-bank doctor --check", "for CI: exit code 3 unless all is well"),
+        ("memory-bank doctor --json | jq .unindexed", "for a program"),
+    ),
+)
+@click.option("--check", is_flag=True, help="Exit with 3 unless all is well")
+def command(call: Call, *, check: bool) -> int:
+    """List what is wrong with a bank, and mend its index."""
+    from memory_bank.actions.doctor import doctor
+
+    with call.open() as bank:
+        health = doctor(bank, call.progress)
+    if call.json:
+        fields = plain(health)
+        call.page.document(
+            {"healthy": health.healthy, **(fields if isinstance(fields, dict) else {})}
+        )
+    else:
+        _show(call, health)
+    return FAILED if check and not health.healthy else FOUND
+
+
+def _show(call: Call, health: Health) -> None:
+    page = call.page
+    page.line(
+        (place(health.bank), "bold"),
+        f": {count(health.notes, 'note')}, {count(health.passages, 'passage')}",
+        f", embedder {health.embedder}",
+    )
+    _list(
+        call,
+        "not indexed",
+        [((call.place(file.path), "place"), f"  {file.reason}") for file in health.unindexed],
+    )
+    _list(
+        call,
+        "read with faults",
+        [
+            ((call.place(fault.path, fault.line), "place"), f"  {fault.reason}")
+            for fault in health.faults
+        ],
+    )
+    _list(
+        call,
+        "broken links",
+        [
+            ((call.place(link.source, link.line), "place"), f"  {link.problem}")
+            for link in health.broken_links
+        ],
+    )
+    _list(
+        call,
+        "same id in several notes",
+        [
+            (f"{twins.note_id}  ", (", ".join(map(call.place, twins.paths)), "place"))
+            for twins in health.same_ids
+        ],
+    )
+    if health.refilled:
+        page.line(("mended: ", "good"), f"filled again: {', '.join(health.refilled)}")
+    if health.waiting:
+        page.line(("waiting: ", "warn"), f"{count(health.waiting, 'passage')} without a vector")
+    if health.problem:
+        page.line(("problem: ", "bad"), health.problem)
+    if health.healthy:
+        page.line(("all is well", "good"))
+
+
+def _list(call: Call, heading: str, rows: Sequence[Sequence[Piece]]) -> None:
+    if rows:
+        call.page.line((f"{heading} ({len(rows)}):", "bad"))
+    for row in rows:
+        call.page.line("  ", *row)

@@ -1,0 +1,45 @@
+"""`memory-bank mv`: rename a note."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank.frontends.cli import _options as options
+from memory_bank.frontends.cli._command import Call, as_command
+
+if TYPE_CHECKING:
+    from memory_bank.actions.organise import Renamed
+
+GROUP = "Organise"
+
+
+@as_command(
+    "mv",
+    why="""
+    Moves the file and rewrites every link to it, in all notes, so that they lead to the new name;
+    all of it happens or nothing. A new name that ends in a slash is a folder.
+    """,
+    examples=(
+        ("memory-bank mv whoosh decisions/2025-whoosh", "another name"),
+        ("memory-bank mv ideas/cache archive/", "into a folder"),
+    ),
+)
+@options.note()
+@click.argument("new", metavar="NEW")
+def command(call: Call, *, name: str, new: str) -> int:
+    """Rename a note; links to it follow."""
+    from memory_bank.actions.organise import rename
+
+    def render(done: Renamed) -> None:
+        page = call.page
+        page.line(
+            "moved ", (call.place(done.old_path), "place"), " to ", (call.place(done.path), "place")
+        )
+        for path in done.relinked:
+            page.line("  links changed in ", (call.place(path), "place"))
+
+    with call.open() as bank:
+        call.answer(rename(bank, name, new), render)
+    return 0

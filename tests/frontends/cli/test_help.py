@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import click
+import pytest
+
+from memory_bank import plugins
+from memory_bank.frontends.cli._group import root
+from memory_bank.frontends.cli._help import Group, Helped
+
+from .conftest import Run
+
+COMMANDS = plugins.names("frontends.cli")
+ALL = [[name] for name in COMMANDS] + [
+    [name, inner]
+    for name in COMMANDS
+    if isinstance(made := plugins.load("frontends.cli", name).command, Group)
+    for inner in made.commands
+]
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_short_help_fits_a_screen(mb: Run, path: list[str]) -> None:
+    answer = mb(*path, "-h")
+    assert answer.code == 0
+    assert answer.out.startswith(f"Usage: memory-bank {' '.join(path)} ")
+    assert len(answer.out.splitlines()) <= 24
+    assert max(map(len, answer.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_long_help_adds_reasons_and_examples(mb: Run, path: list[str]) -> None:
+    short, long = mb(*path, "-h").out, mb(*path, "--help").out
+    assert "Examples:" in long
+    assert len(long) > len(short) + 100
+    assert [line for line in short.splitlines() if line not in long] == []
+    assert max(map(len, long.splitlines())) <= 100
+
+
+def test_the_root_lists_every_command_in_its_group(mb: Run) -> None:
+    answer = mb("-h")
+    lines = answer.out.splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 80
+    for group in ("Start", "Write", "Find", "Organise", "Look after"):
+        assert any(line.startswith(group) for line in lines)
+    for name in COMMANDS:
+        assert any(f" {name} " in line for line in lines)
+
+
+def test_every_command_has_the_shared_options() -> None:
+    context = click.Context(root())
+    for path in ALL:
+        found: click.Command | None = root()
+        for name in path:
+            assert isinstance(found, click.Group)
+            found = found.get_command(context, name)
+        assert isinstance(found, Helped)
+        options = {name for param in found.params for name in param.opts}
+        assert {"-h", "--help"} <= options
+        if not isinstance(found, Group):
+            assert {"--bank", "--json"} <= options
+        assert found.summary
+        assert not found.summary.endswith(".")
+
+
+def test_version(mb: Run) -> None:
+    import memory_bank
+
+    assert mb("--version").out == f"memory-bank {memory_bank.__version__}\n"
+
+
+def test_without_a_command_the_help_goes_to_stderr(mb: Run) -> None:
+    answer = mb()
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith("Usage: memory-bank")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["recal", "x"], "did you mean 'recall'?"),
+        (["embedder", "instal"], "did you mean 'install'"),
+        (["recall", "x", "--limt", "3"], "Did you mean '--limit'?"),
+        (["config", "embeder"], "did you mean 'memory.embedder'?"),
+    ],
+)
+def test_a_misspelt_word_gets_a_suggestion(mb: Run, args: list[str], words: str) -> None:
+    answer = mb(*args)
+    assert (answer.code, answer.out) == (2, "")
+    assert words in answer.err
+
+
+def test_help_in_a_terminal_has_bold_headings(terminal: Run) -> None:
+    shown = terminal("-h").out
+    assert "\x1b[1mUsage:\x1b[0m" in shown
+    assert "\x1b" not in terminal("-h", env={"NO_COLOR": "1"}).out
+    assert "\x1b" not in terminal("-h", env={"TERM": "dumb"}).out
+
+
+def test_colours_can_be_forced_in_a_pipe(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b" not in mb("-h").out
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[1m" in mb("-h").out
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in mb("-h").out

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run, plain_text
+
+
+def test_a_hit_says_where_and_what(mb: Run) -> None:
+    answer = mb("recall", "tantivy", "ranking", "--mode", "lexical")
+    assert answer.code == 0
+    lines = answer.out.splitlines()
+    rank, place, score = lines[0].split()
+    assert (rank, place.rpartition(":")[0]) == ("1", ".memories/decisions/tantivy.md")
+    assert 0 <= float(score) <= 1
+    assert lines[1].strip().startswith("Tantivy over Whoosh")
+    assert "decision · #architecture · #search · 2026-01-10" in answer.out
+    assert answer.err == ""
+
+
+def test_the_place_is_the_line_of_the_passage(mb: Run, project: Path) -> None:
+    found = mb("recall", "BM25 ranking for free", "--json").json["notes"][0]
+    lines = (project / ".memories" / found["path"]).read_text(encoding="utf-8").splitlines()
+    assert lines[found["line"] - 1] in found["content"]
+
+
+def test_the_json_has_what_programs_rely_on(mb: Run) -> None:
+    found = mb("recall", "tantivy", "--json").json
+    assert list(found)[:3] == ["schema_version", "query", "mode_used"]
+    assert found["result_count"] == len(found["notes"]) > 0
+    assert set(found["notes"][0]) >= {
+        "note_id", "path", "line", "title", "heading", "content", "snippet", "tags", "type",
+        "file_refs", "symbol_refs", "source_type", "created_at", "access_count",
+        "relevance_score", "reasons", "also",
+    }  # fmt: skip
+    assert "read_as" not in found
+
+
+def test_nothing_found_is_exit_code_1(mb: Run) -> None:
+    answer = mb("recall", "zzzzxyz", "--mode", "lexical")
+    assert (answer.code, answer.out, answer.err) == (1, "", "nothing found\n")
+    answer = mb("recall", "zzzzxyz", "--mode", "lexical", "--json")
+    assert (answer.code, answer.err) == (1, "")
+    assert (answer.json["result_count"], answer.json["notes"]) == (0, [])
+
+
+def test_it_explains_how_it_read_and_why_it_found(mb: Run) -> None:
+    query = 'whoosh "no longer maintained" -pure tag:search'
+    answer = mb("recall", query, "--mode", "lexical", "--explain")
+    assert answer.out.startswith("read as: words 'whoosh no longer maintained', ")
+    assert "phrase 'no longer maintained'" in answer.out
+    assert "without 'pure'" in answer.out
+    assert "tag:search; mode: lexical" in answer.out
+    assert "why  keyword" in answer.out
+    found = mb("recall", query, "--explain", "--json").json
+    assert found["read_as"]["without"] == ["pure"]
+    assert found["read_as"]["conditions"] == ["tag:search"]
+
+
+def test_a_negated_word_is_no_option(mb: Run) -> None:
+    def paths(*words: str) -> list[str]:
+        return [
+            n["path"] for n in mb("recall", *words, "--mode", "lexical", "--json").json["notes"]
+        ]
+
+    assert "decisions/whoosh.md" in paths("whoosh")
+    assert "decisions/whoosh.md" not in paths("whoosh", "-python")
+    assert "decisions/whoosh.md" not in paths("-python", "whoosh", "--limit", "5")
+    assert mb("recall", "--limit", "-10", "whoosh").code == 0  # a value stays with its option
+    assert mb("recall", "whoosh", "--", "--limit").code == 0
+    assert mb("recall", "whoosh", "--pyton").code == 2
+
+
+@pytest.mark.parametrize(
+    ("args", "paths"),
+    [
+        (["--tags", "architecture"], {"decisions/tantivy.md"}),
+        (["--tags", "search,architecture"], {"decisions/tantivy.md"}),
+        (["--type", "decision"], {"decisions/tantivy.md", "decisions/whoosh.md"}),
+        (["--before", "2025-12-01", "--type", "decision"], {"decisions/whoosh.md"}),
+        (["--since", "2026-01-01", "--type", "decision"], {"decisions/tantivy.md"}),
+    ],
+)
+def test_filters(mb: Run, args: list[str], paths: set[str]) -> None:
+    answer = mb("recall", "whoosh", *args, "--mode", "lexical", "--json")
+    assert {note["path"] for note in answer.json["notes"]} == paths
+
+
+def test_archived_notes_on_demand(mb: Run) -> None:
+    mb("archive", "bm25")
+    assert mb("recall", "damps", "--mode", "lexical").code == 1
+    answer = mb("recall", "damps", "--mode", "lexical", "--include-archived")
+    assert answer.code == 0
+    assert "archived" in answer.out
+
+
+def test_an_access_is_counted_unless_told_not_to(mb: Run) -> None:
+    def count() -> int:
+        found: int = mb("recall", "damps", "--no-count", "--json").json["notes"][0]["access_count"]
+        return found
+
+    assert count() == 0
+    mb("recall", "damps", "--limit", "1")
+    assert count() == 1
+
+
+def test_words_alone_are_told(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
+    answer = mb("recall", "tantivy")
+    assert answer.code == 0
+    assert answer.err == (
+        "warning: found by words only: embeddings are off (embeddings_disabled)\n"
+    )
+    assert mb("recall", "tantivy", "--json").json["fallback_reason"] == "embeddings_disabled"
+    assert mb("recall", "tantivy", "--mode", "lexical").err == ""
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        [],
+        ["x", "--mode", "telepathic"],
+        ["x", "--limit", "many"],
+        ["x", "--since", "once"],
+        ["x", "--tags", ","],
+        ["x", "--offset", "3"],
+    ],
+)
+def test_wrong_use(mb: Run, args: list[str]) -> None:
+    assert mb("recall", *args).code == 2
+
+
+def test_a_limit_is_held_in_its_bounds(mb: Run) -> None:
+    assert len(mb("recall", "whoosh", "--limit", "0", "--json").json["notes"]) == 1
+    assert mb("recall", "whoosh", "--limit", "100000").code == 0
+
+
+def test_a_notes_tricks_stay_text(mb: Run) -> None:
+    mb("remember", "Danger \x1b[2J\x1b]0;title\x07 \u202egnp.exe end", "--name", "danger")
+    shown = mb("recall", "danger").out
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert r"\x1b[2J" in shown
+    assert r"\u202egnp.exe" in shown
+
+
+def test_on_a_terminal_it_is_coloured_and_folded(terminal: Run, mb: Run) -> None:
+    mb("remember", "# Long\n\n" + "jabberwocky " * 15, "--name", "long")
+    shown = terminal("recall", "jabberwocky").out
+    assert "\x1b[36m.memories/long.md:" in shown
+    assert max(len(line) for line in plain_text(shown).splitlines()) <= 80

@@ -1,0 +1,73 @@
+"""What a start may cost: only what the command needs is loaded."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run, command, environment
+
+HEAVY = frozenset(
+    ["rich", "numpy", "networkx", "yaml", "frontmatter", "markdown_it", "usearch", "tokenizers",
+     "watchdog", "tantivy", "sqlite3", "asyncio", "logging", "importlib.metadata", "blake3"]
+)  # fmt: skip
+
+
+def loaded(project: Path, args: Sequence[str]) -> set[str]:
+    """Return the modules that a command line imports."""
+    code = (
+        "import sys\n"
+        "from memory_bank.frontends.cli import run\n"
+        f"run({list(args)!r})\n"
+        "print(' '.join(sys.modules), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=project,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("args", [["-h"], ["--help"], ["--version"], ["recall", "-h"], ["recal"]])
+def test_help_loads_nothing_heavy(project: Path, args: list[str]) -> None:
+    found = loaded(project, args)
+    assert found & HEAVY == set()
+    assert found & {"json", "pathlib", "shutil", "tempfile", "memory_bank.config"} == set()
+
+
+def test_a_command_loads_no_other_command(project: Path) -> None:
+    found = loaded(project, ["recall", "-h"])
+    mine = {
+        name.rpartition(".")[2] for name in found if name.startswith("memory_bank.frontends.cli.")
+    }
+    assert {name for name in mine if not name.startswith("_")} == {"recall"}
+
+
+@pytest.mark.parametrize("args", [["recall", "tantivy", "--mode", "lexical"], ["notes"], ["tags"]])
+def test_a_plain_question_loads_what_it_needs(real: Run, project: Path, args: list[str]) -> None:
+    assert real("sync").code == 0
+    needed = {"sqlite3", "tantivy", "blake3"}
+    assert loaded(project, args) & (HEAVY - needed) == set()
+
+
+def test_help_costs_little_more_than_click() -> None:
+    assert fastest(command(["-h"])) < 2 * fastest([sys.executable, "-c", "import click"])
+
+
+def fastest(line: list[str]) -> float:
+    """Return the seconds of the fastest of some runs, which is the one that was disturbed least."""
+    times = []
+    for _ in range(7):
+        started = time.perf_counter()
+        subprocess.run(line, env=environment(), stdout=subprocess.DEVNULL, check=True)
+        times.append(time.perf_counter() - started)
+    return min(times)
