@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from memory_bank import config, layout, sqlite
 from memory_bank.activity.access import AccessLog
 from memory_bank.config import Settings
-from memory_bank.errors import BadInput, Busy, IndexDamaged, NoteNotFound
+from memory_bank.errors import BadInput, Busy, IndexDamaged, NoBank, NoteNotFound
 from memory_bank.layout import Layout
 from memory_bank.locks import locked
 from memory_bank.manifest import resolve
@@ -144,7 +144,7 @@ class Bank:
         if self._index is not None and not self._index.current():
             self._drop()
         if self._index is None:
-            layout.without_links(layout.private_folder(self.layout.index))
+            self._make_folder()
             self._index = Index(self.layout, self.settings, self.access.of)
         return self._index
 
@@ -171,16 +171,27 @@ class Bank:
             return text.decode()
         from memory_bank.repo import git
 
-        tree = git.worktree(self.layout.root)
+        root = self.layout.root
+        tree = git.worktree(root)
         commit = git.root_commit(tree) if tree else None
-        below = self.layout.root.relative_to(tree).as_posix() if tree and commit else ""
-        name = f"{commit}:{below}" if commit else str(self.layout.root)
-        found = sha256(name.encode()).hexdigest()[:16]
+        by_path = _hashed(str(root))
+        if tree is None or commit is None:
+            found = by_path
+        else:
+            found = _hashed(f"{commit}:{root.relative_to(tree).as_posix()}")
+            self._carry_over(by_path, found)
         if commit or not tree:  # a repository without a commit will have another id soon
+            self._make_folder()
             with suppress(OSError):  # git can be asked again
-                layout.without_links(layout.private_folder(self.layout.index))
                 remembered.write_text(found, encoding="utf-8")
         return found
+
+    def _carry_over(self, old: str, new: str) -> None:
+        """Keep what was counted before the repository had its first commit."""
+        before, now = self.layout.state(old), self.layout.state(new)
+        if before.is_dir() and not now.exists():
+            with suppress(OSError):  # counts only nudge the ranking
+                before.rename(now)
 
     def find(self, name: str) -> str:
         """Return the path of the note that a name means; raise NoteNotFound, naming near ones.
@@ -205,6 +216,12 @@ class Bank:
             where = self.settings.origins.get("memory.enabled", "the settings")
             raise BadInput("memory is turned off for this bank", f"set enabled = true ({where})")
 
+    def _make_folder(self) -> None:
+        """Make the folder of derived files, but not that of a bank which is gone."""
+        if not self.layout.root.is_dir():
+            raise NoBank(f"the bank {self.layout.root} is gone", "bring the folder back")
+        layout.without_links(layout.private_folder(self.layout.index))
+
     def _drop(self) -> None:
         if self._index is not None:
             self._index.close()
@@ -213,8 +230,13 @@ class Bank:
     def _discard(self) -> None:
         """Remove the manifest, when no other process is in the middle of a batch."""
         self._drop()
-        with locked(layout.private_folder(self.layout.index)):
+        self._make_folder()
+        with locked(self.layout.index):
             sqlite.discard(self.layout.manifest)
+
+
+def _hashed(name: str) -> str:
+    return sha256(name.encode()).hexdigest()[:16]
 
 
 def _nothing(index: Index) -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = "1.0"
 MODES = ("lexical", "semantic", "hybrid")
+BY_HAND = "manual"
+"""Source of a note that names none: a person wrote it."""
 _MOST = 100
 _TRIES = 3
 """How often an answer is made anew when a note changes while it is put together."""
@@ -193,7 +195,7 @@ def _recalled(bank: Bank, index: Index, hit: Hit, text: str) -> RecalledNote | N
         status=note.status,
         file_refs=tuple(note.rest.get("file_refs", ())),
         symbol_refs=tuple(note.rest.get("symbol_refs", ())),
-        source_type=note.source_type,
+        source_type=note.source_type or BY_HAND,
         created_at=iso_of(note.created),
         access_count=hit.access.count,
         relevance_score=round(hit.score, 4),

@@ -83,7 +83,7 @@ def remember(
             "type": type or DEFAULT_TYPE,
             "tags": list(wanted),
             "created_at": created,
-            "source_type": source_type if source_type != "manual" else "",
+            "source_type": source_type,
             "source_agent": source_agent,
             "entity_refs": [{"kind": entity.kind, "id": entity.id} for entity in entity_refs],
             "file_refs": list(file_refs),

@@ -26,7 +26,7 @@ class Condition:
 
 
 _LINKS = (
-    "id IN (SELECT note FROM links WHERE lower(ghost) = ?1 OR dest IN"
+    "id IN (SELECT note FROM links WHERE lower(ghost) IN (?1, ?1 || '.md') OR dest IN"
     " (SELECT note FROM names WHERE key = ?1))"
 )
 _SQL = {

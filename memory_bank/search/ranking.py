@@ -78,7 +78,8 @@ def rank(
             ("container", "what it is part of", wholes.get(around.container.get(note, ""), 0.0)),
         )
         reasons = [Reason(name, said, part / full) for name, said, part in parts if part]
-        found[row] = Candidate(row, note, sum(part for *_, part in parts) / full, reasons)
+        if reasons:
+            found[row] = Candidate(row, note, sum(part for *_, part in parts) / full, reasons)
     return found
 
 

@@ -1,0 +1,78 @@
+"""Reading, searching, indexing and watching leave no trace in git."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank import doctor, links_of, list_notes, open_bank, recall, stats, tag_counts
+from memory_bank.actions.upkeep import watch
+
+Git = Callable[..., str]
+
+
+def _read_everything(folder: Path) -> None:
+    with open_bank(folder) as bank:
+        bank.sync()
+        assert recall(bank, "tantivy").result_count
+        list_notes(bank)
+        links_of(bank, "decisions/tantivy")
+        stats(bank)
+        doctor(bank)
+        tag_counts(bank)
+        bank.rebuild()
+
+
+def test_in_a_clean_clone(project: Path, tmp_path: Path, git: Git) -> None:
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", str(project), str(clone))
+    _read_everything(clone)
+    assert git(clone, "status", "--porcelain") == ""
+
+
+def test_in_a_folder_that_was_never_made_a_bank(project: Path, git: Git) -> None:
+    """A vault without our `.gitignore`: the index brings its own."""
+    git(project, "rm", "-q", ".memories/.gitignore")
+    git(project, "commit", "-q", "-m", "No rules")
+    git(project, "mv", ".memories", "vault")
+    git(project, "commit", "-q", "-m", "A plain folder")
+    _read_everything(project / "vault")
+    assert git(project, "status", "--porcelain") == ""
+
+
+def test_while_watching(project: Path, git: Git) -> None:
+    stop = threading.Event()
+    said: list[str] = []
+    started = threading.Event()
+
+    def say(line: str) -> None:
+        said.append(line)
+        started.set()
+
+    with open_bank(project, settings={"memory.embedder": "none"}) as bank:
+        watching = threading.Thread(target=watch, args=(bank, say, stop))
+        watching.start()
+        try:
+            assert started.wait(20)
+            assert git(project, "status", "--porcelain") == ""
+        finally:
+            stop.set()
+            watching.join(20)
+    assert not watching.is_alive()
+    assert git(project, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("verb", ["remember", "delete"])
+def test_a_write_shows_its_note_alone(project: Path, git: Git, verb: str) -> None:
+    from memory_bank import delete, remember
+
+    with open_bank(project, settings={"memory.embedder": "none"}) as bank:
+        if verb == "remember":
+            path = remember(bank, "Zstandard compresses segments well", name="facts/zstd").path
+            assert git(project, "status", "--porcelain") == f"?? .memories/{path}\n"
+        else:
+            delete(bank, "facts/bm25")
+            assert git(project, "status", "--porcelain") == " D .memories/facts/bm25.md\n"

@@ -1,0 +1,62 @@
+"""Every awkward real file is indexed, or listed by name with the reason; none of them changes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memory_bank import Bank, doctor, open_bank, recall
+from memory_bank.manifest import lookup
+from memory_bank.notes import frontmatter
+from memory_bank.notes.decoding import decode
+
+
+@pytest.fixture
+def odd(shared: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "odd"
+    shutil.copytree(shared / "odd", folder)
+    return folder
+
+
+def _notes(folder: Path) -> dict[str, bytes]:
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.suffix in {".md", ".markdown"} and ".index" not in file.parts
+    }
+
+
+def test_all_are_indexed_or_listed_and_stay(odd: Path) -> None:
+    before = _notes(odd)
+    with open_bank(odd, settings={"memory.embedder": "hashing"}) as bank:
+        health = doctor(bank)
+        indexed = {path for _, path in lookup.all_live(bank.index.base)}
+        reasons = {file.path: file.reason for file in health.unindexed}
+        for path in before:
+            assert path in indexed or reasons.get(path), path
+        assert set(reasons.values()).isdisjoint({""})
+        assert len(reasons) <= 3
+        _each_is_found(bank, before, set(reasons))
+    assert _notes(odd) == before
+
+
+def _each_is_found(bank: Bank, files: dict[str, bytes], unindexed: set[str]) -> None:
+    """Ask for each file's longest words in its body, in its folder: it answers."""
+    missing = []
+    for path, data in files.items():
+        if path in unindexed:
+            continue
+        body = frontmatter.split(decode(data).text).body
+        words = sorted(set(re.findall(r"[^\W\d_]{5,20}", body)), key=len)[-6:]
+        if words:
+            folder = path.rpartition("/")[0]
+            question = f'{" ".join(words)} in:"{folder}"'
+            found = recall(
+                bank, question, 100, "lexical", include_archived=True, count_access=False
+            )
+            if path not in {note.path for note in found.notes}:
+                missing.append(path)
+    assert missing == []
