@@ -235,6 +235,16 @@ class Bank:
             sqlite.discard(self.layout.manifest)
 
 
+def _usual(settings: Mapping[str, object] | None) -> Layout:
+    """Return the bank of the working directory."""
+    if config.load(flags=settings).memory.storage_strategy == "project":
+        return layout.find(Path.cwd())
+    folder = layout.named(layout.project_name(Path.cwd()))
+    if not folder.is_dir():
+        raise NoBank(f"there is no {folder} yet", "run `memory-bank init` in your project")
+    return layout.at(folder)
+
+
 def _hashed(name: str) -> str:
     return sha256(name.encode()).hexdigest()[:16]
 
@@ -253,11 +263,13 @@ def open_bank(
 ) -> Bank:
     """Open a bank: a folder of notes, or the `.memories` of a project; make its files on first use.
 
-    Without a path, `.memories` is looked for in the working directory and above it. `settings`
-    maps "section.key" to values that win over files and environment. Raises NoBank, BadSetting.
+    Without a path, `.memories` is looked for in the working directory and above it; with the
+    setting `storage_strategy = "user"`, it is the user's own bank named like the project.
+    `settings` maps "section.key" to values that win over files and environment. Raises NoBank,
+    BadSetting.
     """
     if path is None:
-        place = layout.find(Path.cwd())
+        place = _usual(settings)
     else:
         folder = Path(path).expanduser()
         inner = folder / layout.FOLDER

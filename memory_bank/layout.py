@@ -107,6 +107,14 @@ def named(name: str, environ: Mapping[str, str] | None = None) -> Path:
     return user_folder("data", environ) / name
 
 
+def project_name(start: Path) -> str:
+    """Return what the user's own bank of a project is called: its git folder's name, or its own."""
+    start = start.resolve()
+    tree = next((place for place in (start, *start.parents) if (place / ".git").exists()), start)
+    kept = "".join(char if char.isalnum() or char in "-_." else "-" for char in tree.name)
+    return kept.lstrip(".") or "project"
+
+
 def user_folder(kind: str, environ: Mapping[str, str] | None = None) -> Path:
     """Return the user's folder for `data`, `state` or `cache` of this program."""
     environ = os.environ if environ is None else environ

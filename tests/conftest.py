@@ -130,6 +130,18 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
     return run
 
 
+@pytest.fixture
+def for_anyone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Open the way to a test's folder for a process that gave up root's rights."""
+    for place in (tmp_path, *tmp_path.parents[:3]):
+        place.chmod(0o755)
+    for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind).chmod(0o777)
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind))
+    return tmp_path.resolve()
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """Return the folder of real data beside the checkout; skip where it is absent."""

@@ -22,9 +22,13 @@ class Made:
 def init(folder: str | Path | None = None, *, user: str = "") -> Made:
     """Make `.memories` in a folder (the working directory), or the user's own bank of a name.
 
+    With the setting `storage_strategy = "user"`, a project's bank is the user's, named like it.
     What is there already stays as it is. Raises BadName, StorageFailed.
     """
-    root = layout.named(user) if user else Path(folder or Path.cwd()).resolve() / layout.FOLDER
+    place = Path(folder or Path.cwd()).resolve()
+    if not user and folder is None and config.load().memory.storage_strategy == "user":
+        user = layout.project_name(place)
+    root = layout.named(user) if user else place / layout.FOLDER
     wanted = {
         root / ".gitignore": layout.GITIGNORE,
         root / "config.toml": config.template(),

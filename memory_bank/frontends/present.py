@@ -35,11 +35,11 @@ def plain(value: object) -> object:
     return fspath(value) if isinstance(value, PathLike) else value
 
 
-def document(value: object, *, indent: int | None = 2) -> str:
+def document(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:
     """Return a value as one JSON document, every script readable and harmful characters escaped."""
     import json
 
-    text = json.dumps(plain(value), ensure_ascii=False, indent=indent)
+    text = json.dumps(plain(value), ensure_ascii=ascii_only, indent=indent)
     return _HARMFUL.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 

@@ -9,7 +9,7 @@ from memory_bank.retrievers.base import Retriever
 from memory_bank.sqlite import Connection
 
 _NOTES = (
-    "SELECT path, state, etag, reason, note_id, title, type, status, created, updated,"
+    "SELECT path, state, size, etag, reason, note_id, title, type, status, created, updated,"
     " content_hash, source_type, meta FROM notes"
 )
 _TABLES = {

@@ -207,8 +207,8 @@ def codeness(base: Connection, rows: Collection[int]) -> float:
 
 
 def first_rows(base: Connection, numbers: Collection[int]) -> dict[int, int]:
-    """Return the first passage of each of some notes."""
-    sql = "SELECT min(row), note FROM passages WHERE note IN ({}) GROUP BY note"
+    """Map each of some notes to its first passage."""
+    sql = "SELECT note, min(row) FROM passages WHERE note IN ({}) GROUP BY note"
     return dict(chunked(base, sql, list(numbers)))
 
 

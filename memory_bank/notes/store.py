@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import threading
 import time
@@ -211,7 +210,7 @@ class Store:
 
 def _stamp() -> str:
     """Return a name for a moment that sorts by time and is never given twice."""
-    return re.sub(r"[^0-9]", "", datetime.now(UTC).isoformat(timespec="microseconds"))
+    return datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
 
 
 def _remove_empty(folder: Path, above: Path) -> None:

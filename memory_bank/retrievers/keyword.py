@@ -48,7 +48,7 @@ def _schema() -> tantivy.Schema:
         .add_unsigned_field("note", indexed=True, fast=True)
         .add_unsigned_field("words", fast=True)
         .add_text_field("grams", tokenizer_name="whitespace")
-        .add_text_field("pairs", tokenizer_name="whitespace")
+        .add_text_field("pairs", tokenizer_name="whitespace", index_option="freq")
     )
     for field in FIELDS:
         builder = builder.add_text_field(field, tokenizer_name="en_stem")

@@ -112,6 +112,8 @@ class Engine:
         """Return the best notes in scope for a question, at most `limit`."""
         if scope.only is not None and not scope.only:
             return Found((), mode)
+        if not question.text.strip() and not question.strict:
+            return Found(self._newest(scope, limit), mode)
         evidence, used, reason = self._ask(question, scope, meaning, mode)
         if self._settings.search.fusion == "rrf":
             candidates = self._by_ranks(evidence)
@@ -159,6 +161,21 @@ class Engine:
         strict = replace(question, text="", preferred=())
         allowed = {match.row for match in self._keyword.find(strict, STRICT_DEPTH, scope)}
         return [match for match in matches if match.row in allowed]
+
+    def _newest(self, scope: Scope, limit: int) -> tuple[Hit, ...]:
+        """Return the newest notes in scope: the answer to conditions without words."""
+        if scope.only is None:
+            return ()
+        notes = lookup.newest(self._base, scope, limit)
+        rows = lookup.first_rows(self._base, [note.number for note in notes])
+        places = {place.note: place for place in lookup.passages(self._base, list(rows.values()))}
+        seen = self._accesses([note.key for note in notes])
+        reasons = (Reason("conditions", "meets them all; the newest first", 1.0),)
+        return tuple(
+            Hit(note, 1.0, reasons, places[note.number], (), seen.get(note.key, NEVER))
+            for note in notes
+            if note.number in places
+        )
 
     def _by_scores(self, evidence: Evidence) -> dict[int, Candidate]:
         found = {match.note for match in (*evidence.words, *evidence.meaning)}

@@ -1,4 +1,4 @@
-"""What the libraries themselves cost for the same work: the measure that ratios are taken against."""
+"""What the libraries themselves cost for the same work: what ratios are taken against."""
 
 from __future__ import annotations
 
@@ -56,11 +56,15 @@ class Bare:
             parser.parse(text)
             for number, section in enumerate(text.split("\n## ")):
                 key = f"{file.name}#{number}"
-                writer.add_document(tantivy.Document.from_dict({"key": key, "body": section}, self.schema))
+                writer.add_document(
+                    tantivy.Document.from_dict({"key": key, "body": section}, self.schema)
+                )
                 texts.append(section)
         writer.commit()
         writer.wait_merging_threads()
-        vectors = np.vstack([self.embedder.embed(texts[i : i + 256]) for i in range(0, len(texts), 256)])
+        vectors = np.vstack(
+            [self.embedder.embed(texts[i : i + 256]) for i in range(0, len(texts), 256)]
+        )
         self.graph = Graph(ndim=vectors.shape[1], metric="cos", dtype="f16", connectivity=16)
         self.graph.add(np.arange(len(vectors), dtype=np.uint64), vectors, threads=0)
         self.graph.save(str(self.index / "graph.usearch"))
@@ -94,8 +98,9 @@ def cold_script(index: Path, question: str, *, meaning: bool) -> Sequence[str]:
     lines = [
         "import sys, tantivy",
         f"b = tantivy.Index.open({str(index)!r}); s = b.searcher()",
-        "q = tantivy.Query.boolean_query([(tantivy.Occur.Should, tantivy.Query.term_query("
-        f"b.schema, 'body', w)) for w in {question!r}.split()])",
+        "from tantivy import Occur, Query",
+        f"words = [Query.term_query(b.schema, 'body', w) for w in {question!r}.split()]",
+        "q = Query.boolean_query([(Occur.Should, w) for w in words])",
         "[print(s.doc(a)['key'][0]) for _, a in s.search(q, 10).hits]",
     ]
     if meaning:

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from itertools import cycle, islice
 from pathlib import Path
 
-_SYLLABLES = "ba be bi bo ka ke ki ko la le li lo ma me mi mo na ne ni no ra re ri ro ta te ti to".split()
+_SYLLABLES = [first + second for first in "bklmnrtv" for second in "aeio"]
 _VOCABULARY = 30_000
+_STOCK = 500_000
 _TAGS = ["search", "storage", "index", "design", "bug", "plan", "api", "cli", "test", "docs"]
+_SECTIONS = 4
 
 
-def make(folder: Path, notes: int, *, sections: int = 4, words: int = 90, seed: int = 1) -> int:
+def make(folder: Path, notes: int, *, words: int = 90, seed: int = 1) -> int:
     """Write that many notes below a folder, linked to one another; return their bytes.
 
-    Words follow Zipf's law (exponent 1.07, as in English); a note has a title, tags, and as many
-    sections as asked for of about as many words.
+    Words follow Zipf's law (exponent 1.07, as in English). A note has a title, two tags and four
+    sections of about as many words as asked for.
     """
     rng = random.Random(seed)
-    vocabulary = list(_words(random.Random(0)))
-    weights = [1 / (rank + 2.7) ** 1.07 for rank in range(len(vocabulary))]
-    stock = rng.choices(vocabulary, weights, k=2_000_000)
-    place = total = 0
+    weights = [1 / (rank + 2.7) ** 1.07 for rank in range(_VOCABULARY)]
+    stock = cycle(rng.choices(_vocabulary(), weights, k=_STOCK))
+    total = 0
     for number in range(notes):
-        if place + sections * words * 2 > len(stock):
-            rng.shuffle(stock)
-            place = 0
-        text, place = _note(rng, stock, place, number, notes, sections, words)
+        text = _note(rng, stock, number, rng.randrange(notes), words)
         file = folder / f"area{number % 50}" / f"note-{number}.md"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
@@ -37,32 +36,30 @@ def make(folder: Path, notes: int, *, sections: int = 4, words: int = 90, seed: 
 def questions(count: int, *, seed: int = 2) -> list[str]:
     """Return questions of three to six words, more of them rare than in running text."""
     rng = random.Random(seed)
-    vocabulary = list(_words(random.Random(0)))
-    return [
-        " ".join(vocabulary[min(int(rng.paretovariate(0.35)), _VOCABULARY - 1)] for _ in range(rng.randint(3, 6)))
-        for _ in range(count)
-    ]
+    vocabulary = _vocabulary()
+
+    def word() -> str:
+        return vocabulary[min(int(rng.paretovariate(0.35)), _VOCABULARY - 1)]
+
+    return [" ".join(word() for _ in range(rng.randint(3, 6))) for _ in range(count)]
 
 
-def _note(
-    rng: random.Random, stock: list[str], place: int, number: int, notes: int, sections: int, words: int
-) -> tuple[str, int]:
-    title = " ".join(stock[place : place + 4]).capitalize()
-    parts = [f"---\ntags: [{', '.join(rng.sample(_TAGS, 2))}]\ncreated_at: 2025-0{1 + number % 9}-01\n---\n# {title}\n"]
-    place += 4
-    for section in range(sections):
-        size = rng.randint(words // 2, words * 3 // 2)
-        sentence = " ".join(stock[place : place + size])
-        place += size
-        link = f" See [[note-{rng.randrange(notes)}]]." if rng.random() < 0.5 else ""
-        parts.append(f"\n## {stock[place].capitalize()} {section}\n\n{sentence}.{link}\n")
-    return "".join(parts), place
+def _note(rng: random.Random, stock: Iterator[str], number: int, linked: int, words: int) -> str:
+    tags = ", ".join(rng.sample(_TAGS, 2))
+    dated = f"created_at: 2025-0{1 + number % 9}-01"
+    title = " ".join(islice(stock, 4)).capitalize()
+    parts = [f"---\ntags: [{tags}]\n{dated}\n---\n# {title}\n"]
+    for section in range(_SECTIONS):
+        heading = next(stock).capitalize()
+        sentence = " ".join(islice(stock, rng.randint(words // 2, words * 3 // 2)))
+        link = f" See [[note-{linked}]]." if section == 0 else ""
+        parts.append(f"\n## {heading} {section}\n\n{sentence}.{link}\n")
+    return "".join(parts)
 
 
-def _words(rng: random.Random) -> Iterator[str]:
-    seen: set[str] = set()
+def _vocabulary() -> list[str]:
+    rng = random.Random(0)
+    seen: dict[str, None] = {}
     while len(seen) < _VOCABULARY:
-        word = "".join(rng.choice(_SYLLABLES) for _ in range(rng.randint(1, 4)))
-        if word not in seen:
-            seen.add(word)
-            yield word
+        seen["".join(rng.choice(_SYLLABLES) for _ in range(rng.randint(1, 4)))] = None
+    return list(seen)

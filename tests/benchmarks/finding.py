@@ -1,6 +1,6 @@
 """How well notes are found: recall and NDCG over collections, modes and embedders.
 
-    python -m tests.benchmarks.finding --embedder static --modes lexical,semantic,hybrid
+python -m tests.benchmarks.finding --embedder static --modes lexical,semantic,hybrid
 """
 
 from __future__ import annotations
@@ -44,9 +44,7 @@ def measures(found: Sequence[str], question: Question) -> dict[str, float]:
     ideal = sorted(relevant.values(), reverse=True)[:DEPTH]
     best = sum(gain / math.log2(rank + 2) for rank, gain in enumerate(ideal))
     first = next((rank for rank, name in enumerate(found, 1) if name in relevant), 0)
-    recalls = {
-        f"R@{k}": len(set(found[:k]) & relevant.keys()) / len(relevant) for k in (1, 5, 10)
-    }
+    recalls = {f"R@{k}": len(set(found[:k]) & relevant.keys()) / len(relevant) for k in (1, 5, 10)}
     return {
         **recalls,
         "hit@5": float(bool(set(found[:5]) & relevant.keys())),
@@ -69,7 +67,9 @@ def answer(bank: Bank, question: Question, mode: str) -> list[str]:
     return [Path(note.path).stem for note in answered.notes]
 
 
-def measure(name: str, modes: Sequence[str], settings: dict[str, object], work: Path) -> dict[str, Score]:
+def measure(
+    name: str, modes: Sequence[str], settings: dict[str, object], work: Path
+) -> dict[str, Score]:
     """Score every mode on a named piece of work."""
     scores = {mode: Score() for mode in modes}
     for collection in collections(name, work):
@@ -103,7 +103,10 @@ def main() -> None:
         for name in options.only.split(","):
             found = measure(name, options.modes.split(","), settings, work)
             for mode, score in found.items():
-                figures = [f"{score.mean(m):.3f}" for m in ("R@1", "R@5", "R@10", "hit@5", "NDCG@10", "MRR")]
+                figures = [
+                    f"{score.mean(m):.3f}"
+                    for m in ("R@1", "R@5", "R@10", "hit@5", "NDCG@10", "MRR")
+                ]
                 spent = f"{1000 * score.seconds / max(score.questions, 1):.1f}"
                 print("|", " | ".join([name, mode, *figures, spent]), "|", flush=True)
 

@@ -1,6 +1,6 @@
 """How fast a bank is built, asked and kept up, as ratios to the bare library calls of the same run.
 
-    python -m tests.benchmarks.speed --notes 1000,10000
+python -m tests.benchmarks.speed --notes 1000,10000
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ class Table:
 
     def row(self, work: str, ours: float, bare: float) -> None:
         """Print times in milliseconds and their ratio."""
-        print(f"| {work} | {ours * 1000:.1f} ms | {bare * 1000:.1f} ms | {ours / bare:.2f} |", flush=True)
+        print(
+            f"| {work} | {ours * 1000:.1f} ms | {bare * 1000:.1f} ms | {ours / bare:.2f} |",
+            flush=True,
+        )
 
     def note(self, work: str, text: str) -> None:
         """Print a figure that is no ratio of times."""
@@ -72,7 +75,9 @@ def _warm(table: Table, bank: Bank, bare: Bare) -> None:
         recall(bank, question, count_access=False)
         bare.query(question)
     for mode in ("lexical", "hybrid"):
-        ours = [timed(lambda q=q, m=mode: recall(bank, q, 10, m, count_access=False)) for q in asked]
+        ours = [
+            timed(lambda q=q, m=mode: recall(bank, q, 10, m, count_access=False)) for q in asked
+        ]
         them = [timed(lambda q=q, m=mode: bare.query(q, meaning=m == "hybrid")) for q in asked]
         table.row(f"warm {mode} recall, p50", statistics.median(ours), statistics.median(them))
         table.row(f"warm {mode} recall, p95", _p95(ours), _p95(them))
@@ -98,7 +103,11 @@ def _cold(table: Table, folder: Path, bare: Bare) -> None:
         ours = best(lambda w=words: _python(w))
         script = cold_script(bare.index, question, meaning=mode == "hybrid")
         table.row(f"cold {mode} recall in a pipe", ours, best(lambda s=script: _python(s)))
-    table.row("memory-bank -h", best(lambda: _python(["-m", "memory_bank", "-h"])), best(lambda: _python(["-c", ""])))
+    table.row(
+        "memory-bank -h",
+        best(lambda: _python(["-m", "memory_bank", "-h"])),
+        best(lambda: _python(["-c", ""])),
+    )
 
 
 def _python(words: Sequence[str]) -> None:
@@ -110,7 +119,11 @@ def _p95(values: Sequence[float]) -> float:
 
 
 def _disk(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and "vectors" not in file.parts)
+    return sum(
+        file.stat().st_size
+        for file in folder.rglob("*")
+        if file.is_file() and "vectors" not in file.parts
+    )
 
 
 def main() -> None:

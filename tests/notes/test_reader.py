@@ -29,7 +29,11 @@ See [[other]] and `[[code]]`. #inline
 def test_a_note_is_read_whole() -> None:
     note = reader.parse("d/a.md", NOTE.encode())
     assert (note.name, note.path, note.title) == ("d/a", "d/a.md", "Title")
-    assert (note.meta.id, note.meta.type, note.meta.status) == ("4f1c9be07a52", "decision", "active")
+    assert (note.meta.id, note.meta.type, note.meta.status) == (
+        "4f1c9be07a52",
+        "decision",
+        "active",
+    )
     assert note.meta.tags == ("b", "a", "inline")
     assert note.meta.created_at is not None
     assert [(link.target, link.type, link.line) for link in note.body.links] == [

@@ -52,8 +52,7 @@ class Helped(click.Command):
         formatter.write_text(self.summary + ".")
         if long and self.why:
             for paragraph in self.why.split("\n\n"):
-                formatter.write_paragraph()
-                formatter.write_text(paragraph)
+                formatter.write(f"\n{_filled(paragraph, formatter.width)}\n")
         self.format_commands(ctx, formatter)
         _section(formatter, "Options", self.option_rows(ctx))
         if long:
@@ -124,6 +123,13 @@ def _bare(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is None:
         print_help(ctx, Page(sys.stderr))
         ctx.exit(2)
+
+
+def _filled(text: str, width: int) -> str:
+    """Fold a paragraph, but never inside the name of an option."""
+    from textwrap import fill
+
+    return fill(" ".join(text.split()), width, break_on_hyphens=False)
 
 
 def _section(formatter: click.HelpFormatter, heading: str, rows: Sequence[Row]) -> None:

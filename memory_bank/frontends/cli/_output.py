@@ -28,6 +28,8 @@ _STYLES = {
     "tag": "35",
 }
 _NARROW, _BROAD, _UNKNOWN = 40, 100, 80
+_MODERN = frozenset(["WT_SESSION", "TERM", "TERM_PROGRAM", "ANSICON"])
+"""Variables that consoles with colours set on Windows."""
 _LEAST = 4
 """Columns in which the start of a text still says something."""
 
@@ -70,7 +72,9 @@ class Page:
 
     def document(self, value: object, *, indent: int | None = 2) -> None:
         """Print one JSON document."""
-        self.write(document(value, indent=indent) + "\n")
+        encoding = getattr(self.stream, "encoding", None) or "utf-8"
+        ascii_only = not encoding.lower().startswith("utf")
+        self.write(document(value, indent=indent, ascii_only=ascii_only) + "\n")
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         """Print rows in columns: folded into a terminal's width, else aligned by spaces."""
@@ -188,8 +192,11 @@ def prepare_streams() -> None:
     """Let every character be written, whatever the encoding: unknown ones are written out."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+        if reconfigure is None:
+            continue
+        reconfigure(errors="backslashreplace")
+        if os.name == "nt" and not stream.isatty():  # pragma: no cover  (a pipe has a code page)
+            reconfigure(encoding="utf-8")
 
 
 def _columns(stream: TextIO) -> int:
@@ -212,4 +219,6 @@ def _wants_colour(*, terminal: bool) -> bool:
         return False
     if os.environ.get("FORCE_COLOR", "0") not in {"", "0"}:
         return True
+    if os.name == "nt":  # pragma: no cover  (an old console shows the codes themselves)
+        return terminal and not _MODERN.isdisjoint(os.environ)
     return terminal

@@ -85,7 +85,7 @@ def _show(call: Call, health: Health) -> None:
         ],
     )
     if health.refilled:
-        page.line(("mended: ", "good"), f"filled again: {', '.join(health.refilled)}")
+        page.line(("made anew: ", "good"), ", ".join(health.refilled))
     if health.waiting:
         page.line(("waiting: ", "warn"), f"{count(health.waiting, 'passage')} without a vector")
     if health.problem:

@@ -39,7 +39,7 @@ GROUP = "Write"
 @click.option("--old", metavar="TEXT", help="What to replace")
 @click.option("--section", metavar="HEADING", help="Replace what stands under this heading; A > B")
 @click.option("--new", metavar="TEXT", help="What to put there; - reads stdin")
-@click.option("--count", metavar="N", type=click.IntRange(0), help="How often --old is there (1)")
+@click.option("--count", metavar="N", type=int, help="How often --old is there (1)")
 @options.if_match
 def command(
     call: Call,
@@ -82,8 +82,8 @@ def _check(
         raise call.wrong("say what to put there: --new TEXT, or --new - for stdin")
     if new is not None and not old and not section:
         raise call.wrong("say what --new replaces: --old TEXT or --section HEADING")
-    if count is not None and not old:
-        raise call.wrong("--count goes with --old")
+    if count is not None and (not old or count < 0):
+        raise call.wrong("--count goes with --old and is not below 0")
     if new is None and not _text.interactive():
         raise call.wrong("an editor needs a terminal: give --old or --section, and --new")
 

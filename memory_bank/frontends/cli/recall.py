@@ -49,9 +49,9 @@ class _Asking(Command):
 @as_command(
     "recall",
     why="""
-    Any text is a query. All its words are looked for, and if nothing has them all, any of them;
-    at the same time passages of a similar meaning. Each note is listed once with its best
-    section; sections that match too stand below it.
+    Any text is a query. Passages that have its words are found, the more and the rarer the
+    better, and passages of a similar meaning. Each note is listed once with its best section;
+    sections that match too stand below it.
 
     A query may hold "phrases" (quote them once more for your shell), -words that must not be
     there, and conditions: tag:search type:decision status:archived since:7d before:2026-05-01

@@ -74,7 +74,7 @@ def _show(call: Call, report: SyncReport) -> None:
     if report.unindexed:
         parts.append(f"{count(report.unindexed, 'file')} can't be indexed, see doctor")
     if report.refilled:
-        parts.append(f"filled again: {', '.join(report.refilled)}")
+        parts.append(f"made anew: {', '.join(report.refilled)}")
     if report.healed:
         parts.append("finished what was cut short")
     if report.waiting:

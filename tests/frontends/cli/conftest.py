@@ -81,11 +81,11 @@ def terminal(project: Path) -> Run:
     """Run a command line in a terminal of 80 columns; both outputs come as one."""
     pty = pytest.importorskip("pty")
 
-    def call(*args: str, keys: str = "", env: dict[str, str] | None = None) -> Answer:
+    def call(*args: str, env: dict[str, str] | None = None, program: Sequence[str] = ()) -> Answer:
         ours, theirs = pty.openpty()
         setting = {**environment(), "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "40"}
         process = subprocess.Popen(
-            command(args),
+            program or command(args),
             cwd=project,
             stdin=theirs,
             stdout=theirs,
@@ -94,8 +94,6 @@ def terminal(project: Path) -> Run:
             start_new_session=True,
         )
         os.close(theirs)
-        if keys:
-            os.write(ours, keys.encode())
         shown = b"".join(iter(lambda: _read(ours), b""))
         os.close(ours)
         return Answer(process.wait(60), shown.decode().replace("\r\n", "\n"), "")

@@ -18,7 +18,7 @@ def test_a_text_becomes_a_note(mb: Run, project: Path) -> None:
     assert "tags: [http, lesson, net]" in text
     assert "symbol_refs: [retry]" in text
     assert "{kind: person, id: sarah}" in text
-    assert "source_type" not in text
+    assert "source_type: manual" in text
 
 
 def test_the_same_text_again_updates_the_note(mb: Run) -> None:

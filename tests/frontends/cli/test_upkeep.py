@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -96,9 +97,7 @@ def test_watch_tells_of_changes_until_it_is_told_to_stop(project: Path, number: 
     assert (process.returncode, err) == (0, "")
 
 
-def test_a_bar_is_drawn_after_a_second_on_a_terminal_only(
-    terminal: Run, real: Run, project: Path
-) -> None:
+def test_a_bar_is_drawn_after_a_second_on_a_terminal_only(terminal: Run, real: Run) -> None:
     slow = (
         "import sys, time\n"
         "from memory_bank.bank import Bank\n"
@@ -112,21 +111,9 @@ def test_a_bar_is_drawn_after_a_second_on_a_terminal_only(
         "Bank.sync = sync\n"
         "sys.exit(run(['sync']))\n"
     )
-    (project / "slow.py").write_text(slow, encoding="utf-8")
-    assert "embedding" in plain_text(_script(terminal))
+    shown = terminal(program=[sys.executable, "-c", slow]).out
+    assert "embedding" in plain_text(shown)
     assert real("sync").err == ""
-
-
-def _script(terminal: Run) -> str:
-    """Run the script in place of the command."""
-    from . import conftest
-
-    original = conftest.command
-    try:
-        conftest.command = lambda args: [original(args)[0], "slow.py"]  # type: ignore[assignment]
-        return terminal("sync").out
-    finally:
-        conftest.command = original
 
 
 def test_warnings_of_the_index_are_told(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,70 @@
+"""The index is held against a fresh one, and every difference is named."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank import Bank
+from memory_bank.actions.upkeep import compare
+from memory_bank.manifest import lookup
+from memory_bank.manifest.database import PENDING
+
+
+@pytest.fixture
+def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
+    (folder / "a.md").write_text("---\ntags: [x]\n---\n# A\n\n[[b]] ^block\n")
+    (folder / "b.md").write_text("---\nteam: core\ntitle: [wrong\n---\nkestrel")
+    (folder / "c.md").write_bytes(b"\0")
+    (folder / "link.md").symlink_to("nowhere")
+    opened = opening(folder, memory__embedder="hashing")
+    time.sleep(0.15)  # until stamps are trusted: what is read again is mended
+    opened.sync()
+    return opened
+
+
+def test_an_index_that_is_right_has_no_difference(bank: Bank, folder: Path) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    found = compare(bank)
+    assert (found.notes, found.differences) == (3, ())
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("sql", "table"),
+    [
+        ("UPDATE notes SET title = 'Other' WHERE path = 'a.md'", "notes"),
+        ("UPDATE notes SET created = 1 WHERE path = 'a.md'", "notes"),
+        ("UPDATE notes SET reason = '' WHERE path = 'c.md'", "notes"),
+        ("UPDATE links SET dest = NULL", "links"),
+        ("UPDATE links SET ghost = 'z'", "links"),
+        ("DELETE FROM tags", "tags"),
+        ("DELETE FROM names WHERE rank > 0", "names"),
+        ("DELETE FROM sections", "sections"),
+        ("UPDATE passages SET line = 99", "passages"),
+        ("DELETE FROM blocks", "blocks"),
+        ("DELETE FROM faults", "faults"),
+        ("INSERT INTO fields SELECT id, 'x', 'y' FROM notes", "fields"),
+    ],
+)
+def test_a_row_that_is_wrong_is_named(bank: Bank, sql: str, table: str) -> None:
+    assert bank.index.base.execute(sql).rowcount > 0
+    assert any(line.startswith(f"{table}: ") for line in compare(bank).differences)
+
+
+def test_a_note_that_is_not_finished_is_finished_first(bank: Bank) -> None:
+    bank.index.base.execute(f"UPDATE notes SET state = {PENDING}")
+    assert compare(bank).differences == ()
+
+
+@pytest.mark.parametrize("name", ["keyword", "whole_notes", "vectors"])
+def test_a_retriever_that_lost_a_passage_is_filled_again_first(bank: Bank, name: str) -> None:
+    note = lookup.note_at(bank.index.base, "b.md")
+    assert note is not None
+    retriever = getattr(bank.index, name)
+    retriever.put([], [note.number])
+    retriever.commit()
+    assert compare(bank).differences == ()

@@ -1,0 +1,169 @@
+"""A note that says no date has that of its first commit, else that of its file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memory_bank import Bank
+from memory_bank.actions.upkeep import compare
+from memory_bank.manifest import lookup
+from memory_bank.repo import git as asked
+
+Opening = Callable[..., Bank]
+Commit = Callable[[str], None]
+
+
+@pytest.fixture
+def root(tmp_path: Path, git: Callable[..., str]) -> Path:
+    """Make a repository with an empty bank."""
+    folder = tmp_path / "project"
+    git(tmp_path, "init", "-q", "-b", "main", str(folder))
+    (folder / ".memories").mkdir()
+    return folder / ".memories"
+
+
+@pytest.fixture
+def commit(root: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> Commit:
+    """Commit everything, on a day."""
+
+    def make(day: str) -> None:
+        monkeypatch.setenv("GIT_AUTHOR_DATE", f"{day}T00:00:00Z")
+        git(root.parent, "add", "-A")
+        git(root.parent, "commit", "-q", "-m", day)
+
+    return make
+
+
+def write(root: Path, name: str, text: str = "text of a note\n") -> None:
+    """Write a note whose file is of 2001."""
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).write_text(text)
+    os.utime(root / name, (1e9, 1e9))
+
+
+def days(bank: Bank) -> dict[str, tuple[str, str]]:
+    """Sync, and map each note to the days it was created and updated."""
+    bank.sync()
+    base = bank.index.base
+    found = lookup.notes(base, [number for number, _ in lookup.all_live(base)])
+    return {note.path: (day(note.created), day(note.updated)) for note in found.values()}
+
+
+def day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+
+
+def test_a_file_counts_until_it_is_committed(root: Path, commit: Commit, opening: Opening) -> None:
+    bank = opening(root)
+    write(root, "a.md")
+    write(root, "b.md", "---\nupdated: 2026-05-05\n---\n")
+    write(root, "c.md", "---\ncreated: 2026-05-05\n---\n")
+    assert days(bank) == {
+        "a.md": ("2001-09-09", "2001-09-09"),
+        "b.md": ("2001-09-09", "2026-05-05"),
+        "c.md": ("2026-05-05", "2026-05-05"),
+    }
+    commit("2026-01-01")
+    assert days(bank) == {
+        "a.md": ("2026-01-01", "2026-01-01"),
+        "b.md": ("2026-01-01", "2026-05-05"),
+        "c.md": ("2026-05-05", "2026-05-05"),
+    }
+    write(root, "a.md", "changed\n")
+    commit("2026-02-02")
+    assert days(bank)["a.md"] == ("2026-01-01", "2026-01-01")
+    assert compare(bank).differences == ()
+
+
+def test_a_note_that_comes_back_has_its_date_again(
+    root: Path, commit: Commit, opening: Opening, git: Callable[..., str]
+) -> None:
+    """HEAD stays where it was: what was known of its commits must not be forgotten."""
+    write(root, "a.md")
+    commit("2026-01-01")
+    bank = opening(root)
+    assert days(bank)["a.md"][0] == "2026-01-01"
+    (root / "a.md").unlink()
+    assert days(bank) == {}
+    bank.close()
+    git(root.parent, "checkout", "-q", "--", ".")
+    assert days(bank)["a.md"][0] == "2026-01-01"
+    assert compare(bank).differences == ()
+
+
+def test_a_renamed_note_keeps_its_date(
+    root: Path, commit: Commit, opening: Opening, git: Callable[..., str]
+) -> None:
+    write(root, "a.md", "a text that is long enough to be known again\n" * 5)
+    commit("2026-01-01")
+    git(root, "mv", "a.md", "Ünï b.md")
+    commit("2026-02-02")
+    assert days(opening(root)) == {"Ünï b.md": ("2026-01-01", "2026-01-01")}
+
+
+def test_another_branch_has_other_dates(
+    root: Path, commit: Commit, opening: Opening, git: Callable[..., str]
+) -> None:
+    write(root, "other.md")
+    commit("2026-01-01")
+    git(root.parent, "checkout", "-q", "-b", "topic")
+    write(root, "a.md")
+    commit("2026-02-02")
+    bank = opening(root)
+    assert days(bank)["a.md"][0] == "2026-02-02"
+    git(root.parent, "checkout", "-q", "main")
+    write(root, "a.md")
+    assert days(bank)["a.md"][0] == "2001-09-09"
+    assert compare(bank).differences == ()
+
+
+def test_git_is_asked_once_for_many_notes(
+    root: Path, commit: Commit, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        write(root, f"{number}.md")
+    commit("2026-01-01")
+    calls: list[object] = []
+    run = subprocess.run
+
+    def counting(*words: object, **options: object) -> object:
+        calls.append(words)
+        return run(*words, **options)  # type: ignore[call-overload]
+
+    bank = opening(root)
+    _ = bank.id
+    monkeypatch.setattr(asked.subprocess, "run", counting)
+    bank.catch_up()
+    assert len(calls) == 2, "where HEAD is, and what was committed"
+    for number in range(20):
+        write(root, f"new{number}.md")
+    calls.clear()
+    bank.catch_up()
+    assert len(calls) == 1, "where HEAD is"
+
+
+def test_a_repository_without_a_commit_or_git_is_no_problem(
+    root: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(root, "a.md")
+    assert days(opening(root))["a.md"][0] == "2001-09-09"
+    monkeypatch.setenv("PATH", "")
+    assert days(opening(root))["a.md"][0] == "2001-09-09"
+
+
+def test_a_path_that_is_not_utf8_does_not_stop_the_others(
+    root: Path, commit: Commit, opening: Opening
+) -> None:
+    try:
+        (root / os.fsdecode(b"caf\xe9.md")).write_text("x")
+    except OSError:
+        pytest.skip("this file system takes UTF-8 only")
+    write(root, "a.md")
+    commit("2026-01-01")
+    assert days(opening(root)) == {"a.md": ("2026-01-01", "2026-01-01")}

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank import Bank
+from memory_bank.manifest import linktable, lookup
+from memory_bank.manifest.lookup import SectionRow
+from memory_bank.retrievers.base import Scope
+
+
+@pytest.fixture
+def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
+    notes = {
+        "a.md": "---\nid: one\ntags: [x, y]\ntype: fact\ncreated: 2026-01-01\n---\n# A\n\n## Deep\n\nt",
+        "b.md": "---\nid: one\ntags: [x]\ncreated: 2026-01-03\n---\nsupersedes:: [[a]] and [[src/x.py]]",
+        "c.md": "---\nstatus: archived\nupdated: 2026-01-05\ncreated: 2020-01-01\n---\n[[b]]",
+        "empty.md": "",
+        "broken.md": "\0",
+    }
+    for path, text in notes.items():
+        (folder / path).write_text(text)
+    opened = opening(folder)
+    opened.catch_up()
+    return opened
+
+
+def number(bank: Bank, path: str) -> int:
+    found = lookup.note_at(bank.index.base, path)
+    assert found is not None
+    return found.number
+
+
+def test_a_note_is_told_whole(bank: Bank) -> None:
+    note = lookup.note_at(bank.index.base, "a.md")
+    assert note is not None
+    assert (note.id, note.key, note.type, note.title, set(note.tags)) == (
+        "one", "one", "fact", "A", {"x", "y"},
+    )  # fmt: skip
+    assert lookup.notes(bank.index.base, [note.number])[note.number] == note
+    assert lookup.note_at(bank.index.base, "empty.md").key == "empty.md"  # type: ignore[union-attr]
+    assert lookup.note_at(bank.index.base, "broken.md") is None
+    assert lookup.note_at(bank.index.base, "nothing.md") is None
+
+
+def test_the_newest_come_first_and_only_those_in_scope(bank: Bank) -> None:
+    base = bank.index.base
+    assert [note.path for note in lookup.newest(base, Scope(), 3)] == ["empty.md", "c.md", "b.md"]
+    only = Scope(only=frozenset([number(bank, "a.md"), number(bank, "c.md")]))
+    assert [note.path for note in lookup.newest(base, only, 10)] == ["c.md", "a.md"]
+
+
+def test_the_same_id_twice_is_told(bank: Bank) -> None:
+    assert lookup.same_ids(bank.index.base) == [("one", ("a.md", "b.md"))]
+
+
+def test_a_superseded_note_knows_its_successor(bank: Bank) -> None:
+    a, b = number(bank, "a.md"), number(bank, "b.md")
+    assert lookup.superseded(bank.index.base, [a, b]) == {a: (b, "b.md")}
+
+
+def test_counts_are_those_of_live_notes(bank: Bank) -> None:
+    base = bank.index.base
+    assert lookup.tag_counts(base) == {"x": 2, "y": 1}
+    assert lookup.type_counts(base)["fact"] == 1
+    live, _, archived, passages = lookup.totals(base)
+    assert (live, archived, passages) == (4, 1, 5)
+
+
+def test_sections_have_their_place(bank: Bank) -> None:
+    a = number(bank, "a.md")
+    assert lookup.section(bank.index.base, a, 1) == SectionRow(9, 12, ("A", "Deep"))
+    assert lookup.section(bank.index.base, number(bank, "empty.md"), -1) == SectionRow(1, 1, ())
+
+
+def test_the_link_table_is_read_both_ways(bank: Bank) -> None:
+    base = bank.index.base
+    out = linktable.outgoing(base, number(bank, "b.md"))
+    assert [(row.dest_path, row.ghost, row.type) for row in out] == [
+        ("a.md", "", "supersedes"),
+        ("", "src/x.py", "supersedes"),
+    ]
+    assert [row.source_path for row in linktable.incoming(base, number(bank, "b.md"))] == ["c.md"]
+    assert [row.source_path for row in linktable.to_ghost(base, "SRC/x.py")] == ["b.md"]
+    assert set(linktable.edges(base)) == {
+        ("b.md", "a.md", "supersedes"),
+        ("b.md", "ghost:src/x.py", "supersedes"),
+        ("c.md", "b.md", "related_to"),
+    }
+    headings, _ = linktable.anchors(base, [number(bank, "a.md")])
+    assert headings == {(number(bank, "a.md"), "a"), (number(bank, "a.md"), "deep")}

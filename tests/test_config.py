@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_bank import config
+from memory_bank.errors import BadSetting
+
+
+@pytest.fixture
+def user(private_folders: Path) -> Path:
+    """Return the path of the user's own settings."""
+    file = private_folders / "config" / "memory-bank" / "config.toml"
+    file.parent.mkdir(parents=True)
+    return file
+
+
+@pytest.fixture
+def project(folder: Path) -> Path:
+    """Return the path of a project's settings."""
+    return folder / "config.toml"
+
+
+def test_without_any_file_the_defaults_hold(folder: Path) -> None:
+    settings = config.load(folder)
+    assert settings == config.Settings()
+    assert settings.memory.recency_boost_days == 7
+    assert settings.memory.recency_boost_factor == 1.2
+    assert settings.memory.storage_strategy == "project"
+    assert settings.origins == {}
+
+
+def test_the_nearer_wins(
+    user: Path, project: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def limit(**flags: object) -> tuple[int, str]:
+        settings = config.load(folder, flags=flags)
+        return settings.search.limit, settings.origins.get("search.limit", "default")
+
+    assert limit() == (10, "default")
+    user.write_text("[search]\nlimit = 20\n")
+    assert limit() == (20, f"{user}:2")
+    project.write_text("\n[memory]\n[search]\n# limit = 1\nlimit = 30\n")
+    assert limit() == (30, f"{project}:5")
+    monkeypatch.setenv("MEMORY_BANK_SEARCH_LIMIT", "40")
+    assert limit() == (40, "MEMORY_BANK_SEARCH_LIMIT")
+    assert limit(**{"search.limit": 50}) == (50, "flag")
+    assert config.load(None).search.limit == 40
+
+
+def test_one_file_leaves_the_keys_of_another(user: Path, project: Path, folder: Path) -> None:
+    user.write_text('[memory]\nembedder = "none"\n')
+    project.write_text("[memory]\nrecency_boost_days = 3\n")
+    memory = config.load(folder).memory
+    assert (memory.embedder, memory.recency_boost_days) == ("none", 3.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("[memory]\nembeder = 'x'\n", 2, "unknown setting 'memory.embeder'"),
+        ("\n\n[serch]\nlimit = 1\n", 3, "unknown setting 'serch'"),
+        ("limit = 3\n", 1, "unknown setting 'limit'"),
+        ("[search]\nmode = 'hybrid'\nlimit = '3'\n", 3, "whole number"),
+        ("[search]\nlimit = 0\n", 2, "below 1"),
+        ("[search]\nlimit = true\n", 2, "whole number"),
+        ("[search]\nmode = 'magic'\n", 2, "search.mode = 'magic'"),
+        ("[memory]\nenabled = 1\n", 2, "true or false"),
+        ("[memory]\nrecency_boost_days = nan\n", 2, "below 0"),
+        ("[memory]\nrecency_boost_factor = 0.5\n", 2, "below 1"),
+        ("[memory.deep]\nx = 1\n", 1, "unknown setting 'memory.deep'"),
+        ("# c\nsearch.limit = 0\n", 2, "below 1"),
+        ("# c\n\nsearch = {limit = 0}\n", 3, "below 1"),
+        ('["search"]\n"limit" = 0\n', 2, "below 1"),
+        ("# limit = 0\n[memory]\n\n[search]\nlimit = 0\n", 5, "below 1"),
+    ],
+)
+def test_a_bad_value_is_named_with_file_and_line(
+    project: Path, folder: Path, text: str, line: int, words: str
+) -> None:
+    project.write_text(text)
+    with pytest.raises(BadSetting) as caught:
+        config.load(folder)
+    assert f"{project}:{line}: " in caught.value.message
+    assert words in caught.value.message
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("data", [b"[memory\n", b"\xff\xfe", b"a = 1\na = 2\n"])
+def test_a_file_that_is_no_toml_is_named(project: Path, folder: Path, data: bytes) -> None:
+    project.write_bytes(data)
+    with pytest.raises(BadSetting, match=r"config\.toml"):
+        config.load(folder)
+
+
+def test_a_byte_order_mark_is_no_error(project: Path, folder: Path) -> None:
+    project.write_bytes(b"\xef\xbb\xbf[search]\r\nlimit = 3\r\n")
+    assert config.load(folder).search.limit == 3
+
+
+PRIVATE = [(s, k) for s, k, _, meta in config.describe() if meta["private"]]
+
+
+@pytest.mark.parametrize(("section", "key"), PRIVATE)
+def test_a_project_names_no_host_no_key_and_no_path(
+    user: Path, project: Path, folder: Path, section: str, key: str
+) -> None:
+    value = repr(getattr(getattr(config.Settings(), section), key)).replace("'", '"')
+    project.write_text(f"[{section}]\n{key} = {value}\n")
+    with pytest.raises(BadSetting, match="may not be set by a project") as caught:
+        config.load(folder)
+    assert f"{project}:2" in caught.value.message
+    assert str(user) in caught.value.hint
+    project.unlink()
+    user.write_text(f"[{section}]\n{key} = {value}\n")
+    config.load(folder)
+
+
+def test_what_names_hosts_keys_and_paths_is_private() -> None:
+    assert {"http.url", "http.key", "http.model", "onnx.path"} <= {f"{s}.{k}" for s, k in PRIVATE}
+
+
+def test_a_secret_is_in_no_message(user: Path, folder: Path) -> None:
+    user.write_text("[http]\nkey = 12345678\n")
+    with pytest.raises(BadSetting) as caught:
+        config.load(folder)
+    assert "12345678" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("variable", "text", "name", "value"),
+    [
+        ("MEMORY_BANK_ENABLED", "no", "memory.enabled", False),
+        ("MEMORY_BANK_ENABLED", "TRUE", "memory.enabled", True),
+        ("MEMORY_BANK_EMBEDDER", "hashing", "memory.embedder", "hashing"),
+        ("MEMORY_BANK_RECENCY_BOOST_DAYS", "3", "memory.recency_boost_days", 3.0),
+        ("MEMORY_BANK_SEARCH_RRF_K", "1.5", "search.rrf_k", 1.5),
+        ("MEMORY_BANK_HTTP_KEY", "12", "http.key", "12"),
+    ],
+)
+def test_the_environment_is_read_as_the_default_is_typed(
+    variable: str, text: str, name: str, value: object
+) -> None:
+    settings = config.load(None, environ={variable: text})
+    section, _, key = name.partition(".")
+    assert getattr(getattr(settings, section), key) == value
+    assert settings.origins == {name: variable}
+
+
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("MEMORY_BANK_ENABLED", "maybe"),
+        ("MEMORY_BANK_SEARCH_LIMIT", "1.5"),
+        ("MEMORY_BANK_SEARCH_LIMIT", ""),
+        ("MEMORY_BANK_SEARCH_MODE", "magic"),
+    ],
+)
+def test_a_bad_variable_is_named(variable: str, text: str) -> None:
+    with pytest.raises(BadSetting, match=variable):
+        config.load(None, environ={variable: text})
+
+
+@pytest.mark.parametrize(
+    "flags", [{"search.limit": "3"}, {"search.nothing": 1}, {"nothing": 1}, {"a.b.c": 1}]
+)
+def test_a_bad_flag_is_named(flags: dict[str, object]) -> None:
+    with pytest.raises(BadSetting, match="flag"):
+        config.load(None, flags=flags)
+
+
+def test_a_number_of_any_size_is_no_crash() -> None:
+    flags = {"memory.recency_boost_days": 10**400}
+    assert config.load(None, flags=flags).memory.recency_boost_days > 1e300
+
+
+def test_the_template_says_nothing_and_everything(project: Path, folder: Path) -> None:
+    """As it is, it changes nothing; with its comment signs gone, it sets every default."""
+    text = config.template()
+    assert tomllib.loads(text) == {}
+    project.write_text(text)
+    assert config.load(folder) == config.Settings()
+    lines = [line.removeprefix("# ") for line in text.splitlines()[1:]]
+    told: dict[str, dict[str, Any]] = tomllib.loads("\n".join(lines))
+    assert told == {
+        section: {
+            k: default
+            for s, k, default, m in config.describe()
+            if s == section and not m["private"]
+        }
+        for section in told
+    }
+    project.write_text("\n".join(lines))
+    settings = config.load(folder)
+    assert (settings.memory, settings.search) == (config.Memory(), config.Search())
+
+
+def test_every_setting_says_what_it_is() -> None:
+    for section, key, default, meta in config.describe():
+        assert meta["help"], f"{section}.{key}"
+        assert not meta["choices"] or default in meta["choices"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a folder in a file's place")
+def test_settings_that_can_not_be_read_are_named(project: Path, folder: Path) -> None:
+    project.mkdir()
+    with pytest.raises(BadSetting, match="can't be read"):
+        config.load(folder)

@@ -1,0 +1,193 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+import memory_bank
+from memory_bank import config, open_bank, recall
+from memory_bank.frontends.cli._group import root
+
+ROOT = Path(__file__).parents[1]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+
+_FENCE = re.compile(r"^(```+)(\w*)[^\n]*\n(.*?)^\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"`([^`]+)`")
+_LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+_CALL = re.compile(r"\b(?:memory-bank|mb) +([^|;&`]*)")
+_OPTION = re.compile(r"--?[a-z][a-z-]*\b")
+_SETTING = re.compile(rf"`((?:{'|'.join(config.SECTIONS)})\.[a-z_]+)`")
+_HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
+
+# Pages whose Python is run, one example after the other in one bank.
+PYTHON = ("README.md", "docs/python.md")
+
+
+def pages() -> list[object]:
+    return [pytest.param(page, id=page.relative_to(ROOT).as_posix()) for page in PAGES]
+
+
+def prose(page: Path) -> str:
+    return _FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+def fences(page: Path, *languages: str) -> Iterator[str]:
+    for _, language, text in _FENCE.findall(page.read_text(encoding="utf-8")):
+        if language in languages:
+            yield text
+
+
+def anchors(page: Path) -> set[str]:
+    kept = (re.sub(r"[^\w\- ]", "", head.lower()) for head in _HEADING.findall(prose(page)))
+    return {head.replace(" ", "-") for head in kept}
+
+
+def leaves(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    if not isinstance(command, click.Group):
+        yield path
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        inner = command.get_command(context, name)
+        assert inner is not None
+        yield from leaves(inner, (*path, name))
+
+
+def find(words: list[str]) -> tuple[str, ...]:
+    """Return the longest path of commands that these words start with."""
+    command: click.Command = root()
+    path: tuple[str, ...] = ()
+    for word in words:
+        if not isinstance(command, click.Group):
+            break
+        inner = command.get_command(click.Context(command), word)
+        if inner is None:
+            break
+        command, path = inner, (*path, word)
+    return path
+
+
+def options(path: tuple[str, ...]) -> set[str]:
+    command: click.Command = root()
+    for name in path:
+        assert isinstance(command, click.Group)
+        inner = command.get_command(click.Context(command), name)
+        assert inner is not None
+        command = inner
+    given = [param for param in command.params if isinstance(param, click.Option)]
+    return {name for option in given for name in (*option.opts, *option.secondary_opts)}
+
+
+def calls(page: Path) -> Iterator[str]:
+    """Yield what follows the program's name in prose's code and in the commands of fences."""
+    folded = (re.sub(r"\s+", " ", code) for code in _CODE.findall(prose(page)))
+    for code in folded:
+        if found := _CALL.match(code):
+            yield found[1]
+    for text in fences(page, "bash", "console"):
+        # texts in quotes are no options; what a program prints is no command
+        joined = re.sub(r'"[^"]*"', "''", text).replace("\\\n", " ")
+        for line in joined.splitlines():
+            bare = re.sub(r"'[^']*'|(?<=\s)#.*", "''", line).removeprefix("$ ")
+            if line.startswith("$ ") or "$ " not in text:
+                yield from (found[1] for found in _CALL.finditer(bare))
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_relative_link_leads_somewhere(page: Path) -> None:
+    lost = []
+    for link in _LINK.findall(_CODE.sub("", prose(page))):
+        target, _, anchor = link.partition("#")
+        if "://" in target:
+            continue
+        file = (page.parent / target).resolve() if target else page
+        found = file.exists() and file.is_relative_to(ROOT)
+        if not found or (anchor and anchor not in anchors(file)):
+            lost.append(link)
+    assert not lost
+
+
+@pytest.mark.parametrize("page", pages())
+def test_every_command_and_option_that_is_shown_exists(page: Path) -> None:
+    wrong = []
+    for call in calls(page):
+        words = call.split()
+        path = find(words)
+        named = bool(words) and re.fullmatch(r"[a-z]+", words[0]) is not None
+        unknown = set(_OPTION.findall(" ".join(w for w in words if w.startswith("-"))))
+        unknown -= options(path)
+        if (named and not path) or unknown:
+            wrong.append((call, sorted(unknown)))
+    assert not wrong
+
+
+@pytest.mark.parametrize("path", [pytest.param(p, id=" ".join(p)) for p in leaves(root())])
+def test_every_command_and_option_is_described(path: tuple[str, ...]) -> None:
+    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    start = re.search(rf"^### (?:.*, )?{path[0]}(?:,.*)?$", text, re.MULTILINE)
+    assert start, f"docs/cli.md has no heading for {path[0]}"
+    end = text.find("\n### ", start.end())
+    shared = text[: text.index("## Start")]
+    mentioned = set(
+        re.findall(r"--?[a-z-]+", text[start.end() : end if end > 0 else None] + shared)
+    )
+    assert " ".join(path) in text
+    assert not options(path) - mentioned
+
+
+def test_settings_and_their_page_agree() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    rows = {row.split("`")[1]: row for row in text.splitlines() if row.startswith("| `")}
+    known = {
+        f"{section}.{key}": (default, meta) for section, key, default, meta in config.describe()
+    }
+    assert set(_SETTING.findall(text)) - set(known) == set()
+    for name, (default, meta) in known.items():
+        row = rows[name]
+        shown = f'"{default}"' if isinstance(default, str) else str(default).lower()
+        variable = f"MEMORY_BANK_{name.removeprefix('memory.').replace('.', '_')}".upper()
+        assert [f"`{shown}`", f"`{variable}`"] == [cell.strip() for cell in row.split("|")[2:4]]
+        private = "**private**" in row or "All of it is **private**" in section_of(text, name)
+        assert private == meta["private"], name
+        assert all(f"`{choice}`" in row for choice in meta["choices"]), name
+
+
+def section_of(text: str, name: str) -> str:
+    heading = f"## `[{name.partition('.')[0]}]`"
+    start = text.index(heading)
+    return text[start : text.index("\n## ", start + 1)]
+
+
+def test_every_public_name_is_described() -> None:
+    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    assert [name for name in memory_bank.__all__ if not re.search(rf"\b{name}\b", text)] == []
+
+
+@pytest.mark.parametrize("page", PYTHON)
+def test_the_python_that_is_shown_runs(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = list(fences(ROOT / page, "python"))
+    assert shown
+    for text in shown:
+        exec(compile(text, page, "exec"), {})  # noqa: S102  (our own page)
+    assert ".md" in capsys.readouterr().out
+    with open_bank() as bank:
+        assert recall(bank, "tabs retries", count_access=False).result_count == 1
+
+
+def test_the_readme_has_the_line_that_ci_runs() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    between = text.partition("<!-- test -->\n")[2].partition("<!-- /test -->")[0]
+    assert re.findall(r"^(?:pip|python)\b.*", between, re.MULTILINE) == [
+        "pip install -q -e '.[test]' && python -m pytest"
+    ]
+
+
+@pytest.mark.parametrize("page", pages())
+def test_nothing_is_said_of_the_machine_it_was_written_on(page: Path) -> None:
+    assert not re.findall(r"/(?:tmp|work|home|root|opt)/\S+", page.read_text(encoding="utf-8"))

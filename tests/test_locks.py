@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from memory_bank.errors import Busy, StorageFailed
+from memory_bank.locks import locked
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from memory_bank.locks import locked
+with locked(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_the_lock_leaves_no_file_and_is_free_again(folder: Path) -> None:
+    for _ in range(3):
+        with locked(folder, wait=0):
+            pass
+    assert os.name == "nt" or list(folder.iterdir()) == []
+
+
+def test_an_error_inside_frees_the_lock(folder: Path) -> None:
+    with pytest.raises(KeyError), locked(folder):
+        raise KeyError
+    with locked(folder, wait=0):
+        pass
+
+
+def test_threads_exclude_each_other(folder: Path) -> None:
+    inside: list[int] = []
+    seen: list[int] = []
+
+    def work() -> None:
+        for _ in range(5):
+            with locked(folder):
+                inside.append(1)
+                time.sleep(0.001)
+                seen.append(len(inside))
+                inside.pop()
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen == [1] * 30
+
+
+def test_who_waits_for_too_long_is_told(folder: Path) -> None:
+    with locked(folder):
+        started = time.monotonic()
+        with pytest.raises(Busy, match="locked by another process"), locked(folder, wait=0.1):
+            pass
+        assert 0.1 <= time.monotonic() - started < 5
+
+
+def test_a_holder_that_is_killed_frees_the_lock(folder: Path) -> None:
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(folder)], stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    with holder.stdout as out:
+        assert out.readline() == "held\n"
+        with pytest.raises(Busy), locked(folder, wait=0.05):
+            pass
+        os.kill(holder.pid, signal.SIGKILL if os.name != "nt" else signal.SIGTERM)
+        holder.wait()
+    with locked(folder, wait=1):
+        pass
+
+
+def test_a_folder_that_is_not_there_is_a_clear_error(folder: Path) -> None:
+    with pytest.raises(StorageFailed, match="can't be locked"), locked(folder / "nothing"):
+        pass
+
+
+@pytest.mark.skipif(os.name == "nt", reason="flock is not Windows's")
+def test_a_file_system_without_locks_is_a_clear_error(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NFS and some FUSE mounts refuse; none can be mounted here."""
+    import fcntl
+
+    def refuse(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(StorageFailed, match="not supported"), locked(folder):
+        pass

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+
+from memory_bank import sqlite
+from memory_bank.errors import Busy, IndexDamaged, StorageFailed
+
+TABLES = "CREATE TABLE a (x INTEGER PRIMARY KEY, y TEXT);\nCREATE INDEX a_y ON a (y)"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "x.db"
+
+
+def test_tables_are_made_once(file: Path) -> None:
+    with sqlite.transaction(base := sqlite.connect(file, TABLES, 3)):
+        base.execute("INSERT INTO a VALUES (1, 'one')")
+    base.close()
+    base = sqlite.connect(file, TABLES, 3)
+    assert base.execute("SELECT * FROM a").fetchall() == [(1, "one")]
+    assert base.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    base.close()
+
+
+def test_another_version_is_damage_not_data(file: Path) -> None:
+    sqlite.connect(file, TABLES, 1).close()
+    with pytest.raises(IndexDamaged, match="version 1, not 2"):
+        sqlite.connect(file, TABLES, 2)
+
+
+@pytest.mark.parametrize("data", [b"garbage" * 1000, b"SQLite format 3\0" + b"x" * 5000])
+def test_a_file_that_is_no_database_is_damage(file: Path, data: bytes) -> None:
+    file.write_bytes(data)
+    with pytest.raises(IndexDamaged):
+        sqlite.connect(file, TABLES, 1)
+
+
+def test_a_place_that_can_not_be_written_is_storage(file: Path) -> None:
+    with pytest.raises(StorageFailed):
+        sqlite.connect(file / "below" / "x.db", TABLES, 1)
+    file.mkdir()
+    with pytest.raises(StorageFailed):
+        sqlite.connect(file, TABLES, 1)
+
+
+def test_a_transaction_is_whole_or_nothing(file: Path) -> None:
+    base = sqlite.connect(file, TABLES, 1)
+    with pytest.raises(KeyError), sqlite.transaction(base):
+        base.execute("INSERT INTO a VALUES (1, 'one')")
+        raise KeyError
+    assert base.execute("SELECT count(*) FROM a").fetchone() == (0,)
+    assert not base.in_transaction
+    base.close()
+
+
+@pytest.mark.parametrize(
+    ("message", "error"),
+    [
+        ("database disk image is malformed", IndexDamaged),
+        ("no such table: notes", IndexDamaged),
+        ("Could not decode to UTF-8 column 'title' with text 'x'", IndexDamaged),
+        ("database is locked", Busy),
+        ("database or disk is full", StorageFailed),
+        ("disk I/O error", StorageFailed),
+        ("attempt to write a readonly database", StorageFailed),
+    ],
+)
+def test_errors_become_ours(file: Path, message: str, error: type[Exception]) -> None:
+    with pytest.raises(error, match=r"x\.db"), sqlite.guarded(file):
+        raise sqlite3.OperationalError(message)
+
+
+def test_text_that_is_not_utf8_is_damage(file: Path) -> None:
+    base = sqlite.connect(file, TABLES, 1)
+    base.execute("INSERT INTO a VALUES (1, CAST(x'ff' AS TEXT))")
+    with pytest.raises(IndexDamaged), sqlite.guarded(file):
+        base.execute("SELECT * FROM a").fetchall()
+    base.close()
+
+
+def test_a_reader_does_not_wait_for_a_writer(file: Path) -> None:
+    writer, reader = (sqlite.connect(file, TABLES, 1) for _ in range(2))
+    with sqlite.transaction(writer):
+        writer.execute("INSERT INTO a VALUES (1, 'one')")
+        assert reader.execute("SELECT count(*) FROM a").fetchone() == (0,)
+        sqlite.connect(file, TABLES, 1).close()
+    assert reader.execute("SELECT count(*) FROM a").fetchone() == (1,)
+    writer.close()
+    reader.close()
+
+
+def test_many_may_open_a_new_database_at_once(file: Path) -> None:
+    found: list[object] = []
+    ready = threading.Barrier(8)
+
+    def connect() -> None:
+        ready.wait()
+        base = sqlite.connect(file, TABLES, 1)
+        found.append(base.execute("SELECT count(*) FROM a").fetchone())
+        base.close()
+
+    threads = [threading.Thread(target=connect) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [(0,)] * 8
+
+
+def test_any_number_of_values_can_be_asked_for(file: Path) -> None:
+    base = sqlite.connect(file, TABLES, 1)
+    base.executemany("INSERT INTO a VALUES (?, 'x')", ((n,) for n in range(5000)))
+    sql = "SELECT x FROM a WHERE x IN ({})"
+    assert sorted(x for (x,) in sqlite.chunked(base, sql, range(-10, 4000))) == list(range(4000))
+    assert list(sqlite.chunked(base, sql, [])) == []
+    base.close()
+
+
+def test_a_replaced_file_is_another_one(file: Path) -> None:
+    assert sqlite.identity(file) is None
+    file.write_bytes(b"a")
+    first = sqlite.identity(file)
+    file.write_bytes(b"b")
+    assert sqlite.identity(file) == first
+    other = file.with_name("other")
+    other.write_bytes(b"c")
+    os.replace(other, file)
+    assert sqlite.identity(file) != first
+
+
+def test_discarding_removes_what_sqlite_keeps_beside(file: Path) -> None:
+    base = sqlite.connect(file, TABLES, 1)
+    base.execute("INSERT INTO a VALUES (1, 'x')")
+    assert len(list(file.parent.iterdir())) == 3
+    sqlite.discard(file)
+    sqlite.discard(file)
+    assert list(file.parent.iterdir()) == []
+    base.close()

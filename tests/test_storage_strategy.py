@@ -1,0 +1,33 @@
+"""`storage_strategy = "user"`: a project's bank in the user's data folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_bank import init, open_bank, recall, remember
+from memory_bank.errors import NoBank
+
+
+def test_the_user_s_bank_is_named_like_the_project(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_BANK_STORAGE_STRATEGY", "user")
+    (project / "src").mkdir(exist_ok=True)
+    monkeypatch.chdir(project / "src")
+    with pytest.raises(NoBank, match="project"):
+        open_bank()
+    made = init()
+    assert Path(made.bank).name == "project"
+    with open_bank(settings={"memory.embedder": "none"}) as bank:
+        assert bank.layout.root == Path(made.bank).resolve()
+        remember(bank, "kept outside the repository")
+        assert recall(bank, "repository").result_count == 1
+
+
+def test_conditions_alone_list_the_newest(project: Path) -> None:
+    with open_bank(project, settings={"memory.embedder": "none"}) as bank:
+        paths = [note.path for note in recall(bank, "tag:search", count_access=False).notes]
+        assert paths == ["decisions/tantivy.md", "decisions/whoosh.md"]
+        assert recall(bank, "", count_access=False).notes == ()

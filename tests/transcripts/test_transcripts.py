@@ -1,0 +1,101 @@
+"""Run each transcript and compare: a command after `$ `, then exactly what it prints.
+
+A transcript runs in a fresh git repository; a `[3]` below an output is an exit code other than 0.
+What differs from run to run (ids, dates, times, scores) is written as a word in angle brackets.
+After a change that is meant, write them anew with UPDATE_TRANSCRIPTS=1 and read the difference.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+SHELL = shutil.which("bash")
+
+pytestmark = pytest.mark.skipif(SHELL is None, reason="transcripts are typed into bash")
+
+VARYING = (
+    (r"\b[0-9a-f]{64}\b", "<etag>"),
+    (r"\b(?=[0-9a-f]*\d)[0-9a-f]{12}\b", "<id>"),
+    (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<moment>"),
+    (r"\b20\d\d-\d\d-\d\d( \d\d:\d\d\S*)?", "<date>"),
+    (r"in \d+\.\d s\b", "in <seconds>"),
+    (r"(?m)(?<=:\d  )[01]\.\d\d$", "<score>"),
+    (r'(?<=score": )[\d.]+', "<score>"),
+    (r"(?m)(?<=\S )( +)\d\.\d\d$", r"\1<share>"),
+)
+
+
+@pytest.mark.parametrize("file", sorted(HERE.glob("*.txt")), ids=lambda file: file.stem)
+def test_transcript(file: Path, tmp_path: Path, private_folders: Path) -> None:
+    project = tmp_path / "shop"
+    project.mkdir()
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    told = file.read_text(encoding="utf-8")
+    env = _environment(tmp_path)
+    known = {str(project): "<project>", str(private_folders): "<home>", str(tmp_path): "<tmp>"}
+    found = "".join(_typed(line, project, env, known) for line in _commands(told))
+    if os.environ.get("UPDATE_TRANSCRIPTS"):
+        file.write_text(found, encoding="utf-8")
+    assert found == told
+
+
+def _commands(told: str) -> Iterator[str]:
+    """Yield the lines behind `$ `; a line behind `> ` belongs to the command above it."""
+    parts: list[str] = []
+    for line in told.splitlines():
+        if line.startswith("$ "):
+            if parts:
+                yield "\n".join(parts)
+            parts = [line[2:]]
+        elif line.startswith("> ") and parts:
+            parts.append(line[2:])
+    if parts:
+        yield "\n".join(parts)
+
+
+def _typed(line: str, project: Path, env: dict[str, str], known: dict[str, str]) -> str:
+    done = subprocess.run(
+        [str(SHELL), "-c", line],
+        cwd=project,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    shown = done.stdout
+    for path, word in known.items():
+        shown = shown.replace(path, word)
+    for pattern, word in VARYING:
+        shown = re.sub(pattern, word, shown)
+    typed = line.replace("\n", "\n> ")
+    code = f"[{done.returncode}]\n" if done.returncode else ""
+    return f"$ {typed}\n{shown}{code}"
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Return an environment in which the command is found, as after an install."""
+    programs = folder / "bin"
+    programs.mkdir()
+    for name in ("memory-bank", "mb"):
+        program = programs / name
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m memory_bank "$@"\n', "utf-8")
+        program.chmod(0o755)
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if key not in {"NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLUMNS"}
+    }
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    return {**kept, "PATH": path, "PYTHONPATH": str(HERE.parents[1]), "LC_ALL": "C.UTF-8"}
