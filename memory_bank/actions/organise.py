@@ -122,8 +122,9 @@ def merge(
         rows = _current(bank, paths)
         if goal not in paths and bank.store.exists(goal):
             raise files.taken(goal)
-        text = _merged_text(rows, content, check_tags(tags))
-        links = _relinked(bank, dict.fromkeys(paths, goal))
+        kept = next((row for row in rows if row.path == goal), None)
+        text = _merged_text(rows, kept, content, check_tags(tags))
+        links = _relinked(bank, dict.fromkeys(paths, goal), gone=True)
         etags = {row.path: row.etag for row in rows}
         away = [Change(path, None, etags[path], trash=True) for path in paths if path != goal]
         others = [change for change in links if change.path not in etags]
@@ -152,7 +153,7 @@ def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
     return found
 
 
-def _relinked(bank: Bank, moves: Mapping[str, str]) -> list[Change]:
+def _relinked(bank: Bank, moves: Mapping[str, str], *, gone: bool = False) -> list[Change]:
     """Return the changes that make links to moved notes, and their own relative links, right."""
 
     def touching(index: Index) -> dict[str, list[LinkRow]]:
@@ -173,7 +174,7 @@ def _relinked(bank: Bank, moves: Mapping[str, str]) -> list[Change]:
     changes = []
     for source, rows in bank.healing(touching).items():
         data = bank.store.read_bytes(source)
-        new_target = _retarget(source, rows, moves, taken)
+        new_target = _retarget(source, rows, moves, taken, gone=gone)
         try:
             new = reader.edited(data, partial(relink, rename=new_target))
         except UnreadableNote as error:
@@ -188,6 +189,8 @@ def _retarget(
     rows: Sequence[LinkRow],
     moves: Mapping[str, str],
     taken: Callable[[str], bool],
+    *,
+    gone: bool,
 ) -> Callable[[Link], str | None]:
     """Say for each link of a note what it must be called once the notes have moved."""
     leads = {(row.line, row.target): row.dest_path for row in rows}
@@ -202,7 +205,9 @@ def _retarget(
             return None
         if link.kind == "markdown" or link.target.startswith(("./", "../")):
             return _relative(link.target, source, home, moved)
-        return _named(link.target, goal, moved, taken) if moved != goal else None
+        if moved == goal:
+            return None
+        return _named(link.target, goal, moved, taken, gone=gone)
 
     return new_target
 
@@ -216,14 +221,16 @@ def _relative(written: str, source: str, home: str, goal: str) -> str | None:
     return None if new == written else new
 
 
-def _named(written: str, old: str, new: str, taken: Callable[[str], bool]) -> str | None:
+def _named(
+    written: str, old: str, new: str, taken: Callable[[str], bool], *, gone: bool
+) -> str | None:
     """Return a wikilink's new target, as short as it was if that says which note is meant.
 
-    None when the link goes by title, alias or id, which the note keeps.
+    None when the link goes by title, alias or id, which the note keeps unless it is gone.
     """
     spoken = names.key(written)
     old_key = names.key(names.name_of(old))
-    if spoken != old_key and not old_key.endswith(f"/{spoken}"):
+    if not gone and spoken != old_key and not old_key.endswith(f"/{spoken}"):
         return None
     name = names.name_of(new)
     short = posixpath.basename(name)
@@ -232,16 +239,19 @@ def _named(written: str, old: str, new: str, taken: Callable[[str], bool]) -> st
     return None if names.key(short) == spoken else short
 
 
-def _merged_text(rows: Sequence[NoteRow], content: str, tags: Sequence[str]) -> str:
+def _merged_text(
+    rows: Sequence[NoteRow], kept: NoteRow | None, content: str, tags: Sequence[str]
+) -> str:
     if frontmatter.split(content).format != "none":
         return content if content.endswith("\n") else f"{content}\n"
     now = datetime.now(UTC)
     kinds = {row.type for row in rows}
     metadata = {
-        "id": note_id(content, now),
+        "id": (kept.id if kept else "") or note_id(content, now),
         "type": kinds.pop() if len(kinds) == 1 else "",
         "tags": list(dict.fromkeys([*(tag for row in rows for tag in row.tags), *tags])),
-        "created_at": now,
+        "created_at": datetime.fromtimestamp(kept.created, UTC) if kept else now,
+        "updated_at": now if kept else None,
         **{
             key: _union([row.rest.get(key, []) for row in rows])
             for key in ("entity_refs", "file_refs", "symbol_refs")

@@ -6,12 +6,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, NoteExists
 from memory_bank.manifest import lookup
 from memory_bank.manifest.lookup import NoteRow
-from memory_bank.notes import frontmatter, names
+from memory_bank.notes import frontmatter, names, reader
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import (
     check_tags,
@@ -19,6 +20,7 @@ from memory_bank.notes.schema import (
     folder_of,
     iso,
     key_of,
+    known_type,
     note_id,
     slug,
 )
@@ -62,32 +64,37 @@ def remember(
 ) -> Remembered:
     """Keep a content as a note, or update the live note that has the same content.
 
-    Content is the same when its normalised text is; then the tags are merged, the access count
-    goes up and `updated_at` is set. A new note is named by `name`, else by its type's folder and
-    its first words. Raises BadInput for empty content or tags, NoteExists for a taken `name`.
+    Content is the same when its normalised text is; then tags and references are merged, the
+    access count goes up and `updated_at` is set. A new note is named by `name`, else by its
+    type's folder and its first words. Raises BadInput for empty content or tags, NoteExists for
+    a taken `name`.
     """
     bank.check_enabled()
     if not content.strip():
         raise BadInput("content must not be empty", "give the text to remember")
+    reader.encoded(content)
     wanted = check_tags(tags)
     bank.catch_up()
+    refs: dict[str, list[Any]] = {
+        "entity_refs": [{"kind": entity.kind, "id": entity.id} for entity in entity_refs],
+        "file_refs": list(file_refs),
+        "symbol_refs": list(symbol_refs),
+    }
     with bank.lock, bank.store.writing():  # nobody else writes the same content meanwhile
         bank.catch_up()
         hashed = content_hash(content)
         known = bank.healing(lambda index: lookup.with_content(index.base, hashed))
         if known is not None:
-            return _update(bank, known, wanted, hashed)
+            return _update(bank, known, wanted, refs)
         created = datetime.now(UTC)
         metadata = {
             "id": note_id(content, created),
-            "type": type or DEFAULT_TYPE,
+            "type": known_type(type) or DEFAULT_TYPE,
             "tags": list(wanted),
             "created_at": created,
             "source_type": source_type,
             "source_agent": source_agent,
-            "entity_refs": [{"kind": entity.kind, "id": entity.id} for entity in entity_refs],
-            "file_refs": list(file_refs),
-            "symbol_refs": list(symbol_refs),
+            **refs,
         }
         text = frontmatter.compose(
             {key: value for key, value in metadata.items() if value}, content
@@ -115,24 +122,27 @@ def entity(text: str) -> Entity:
     return Entity(kind, name)
 
 
-def _update(bank: Bank, known: NoteRow, tags: Sequence[str], hashed: str) -> Remembered:
-    merged = tuple(dict.fromkeys([*known.tags, *tags]))
+def _update(
+    bank: Bank, known: NoteRow, tags: Sequence[str], refs: Mapping[str, list[Any]]
+) -> Remembered:
+    """Merge tags and references into the note that has the content already."""
+    had: dict[str, list[Any]] = {"tags": list(known.tags)}
+    had |= {key: list(known.rest.get(key, ())) for key in refs}
+    merged = {
+        key: [*had[key], *(item for item in new if item not in had[key])]
+        for key, new in {"tags": list(tags), **refs}.items()
+    }
+    changes = {key: value for key, value in merged.items() if value != had[key]}
     now = datetime.now(UTC)
-
-    def edit(text: str) -> str:
-        return touched(
-            text, now, {"tags": list(merged)} if merged != known.tags else {}, force=True
-        )
-
-    etag = bank.store.change(known.path, edit)
+    etag = bank.store.change(known.path, lambda text: touched(text, now, changes, force=True))
     bank.access.add([known.key], time.time())
     bank.catch_up()
     return Remembered(
         schema_version=SCHEMA_VERSION,
         note_id=known.id,
         action="updated_existing",
-        content_hash=hashed,
-        tags=merged,
+        content_hash=known.content_hash,
+        tags=tuple(merged["tags"]),
         created_at=iso(datetime.fromtimestamp(known.created, UTC)),
         path=known.path,
         etag=etag,

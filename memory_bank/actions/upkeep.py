@@ -30,10 +30,13 @@ class Comparison:
 
 
 def compare(bank: Bank, progress: Progress | None = None) -> Comparison:
-    """Sync, make a second index of the same files, and name every difference."""
+    """Catch up, make a second index of the same files, and name every difference.
+
+    Nothing is checked or mended first: what the index lost, or has too much, is to be seen.
+    """
     from memory_bank.indexer.compare import differences
 
-    bank.sync(progress)
+    bank.catch_up(progress)
     with bank.lock, tempfile.TemporaryDirectory(prefix="memory-bank-") as folder:
         place = Layout(root=bank.layout.root, index=Path(folder))
         fresh = Index(place, bank.settings, lambda _: {})

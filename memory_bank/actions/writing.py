@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +12,11 @@ from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, NoteNotFound
 from memory_bank.notes import frontmatter, reader, sections
 from memory_bank.notes.note import Section
+
+_STATUSES = ("active", "archived")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_ATX = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,8 @@ def edit(
 
 def set_status(bank: Bank, name: str, status: str, *, if_match: str | None = None) -> Written:
     """Archive a note, or make it active again: `status` is `archived` or `active`."""
+    if status not in _STATUSES:
+        raise BadInput(f"{status!r} is no status", f"choose one of: {', '.join(_STATUSES)}")
     return write(bank, name, lambda text: text, keys={"status": status}, if_match=if_match)
 
 
@@ -151,15 +159,26 @@ def _resectioned(text: str, heading: str, new: str) -> str:
     head = len(text) - len(parts.body)
     body = sections.read_body(parts.body, reader.count_lines(text[:head]) + 1, head)
     section = section_of(body.sections, heading)
-    newline = newline_of(text)
-    title, _, rest = section.text.partition(newline)
-    if rest.startswith(("===", "---")) and not title.startswith("#"):  # a heading underlined
-        line, _, rest = rest.partition(newline)
-        title = f"{title}{newline}{line}"
+    title = _heading_of(section.text)
+    newline = newline_of(title if title.endswith(("\n", "\r")) else text)
     content = new.strip("\n").replace("\r\n", "\n").replace("\n", newline)
-    last = section.start + len(section.text) == len(text)
-    replaced = f"{title}{newline}{newline}{content}{newline}" + ("" if last else newline)
-    return text[: section.start] + replaced + text[section.start + len(section.text) :]
+    end = section.start + len(section.text)
+    title = title.rstrip("\r\n")
+    gap = "" if end == len(text) else newline
+    replaced = f"{title}{newline}{newline}{content}{newline}{gap}"
+    return text[: section.start] + replaced + text[end:]
+
+
+def _heading_of(section: str) -> str:
+    """Return the lines of the heading that a section starts with: one, or more underlined."""
+    lines: list[str] = _LINE.findall(section)
+    if not _ATX.match(lines[0]):
+        for number, line in enumerate(lines[1:], 2):
+            if _UNDERLINE.fullmatch(line.rstrip("\r\n")):
+                return "".join(lines[:number])
+            if not line.strip():
+                break
+    return lines[0]
 
 
 def section_of(among: Sequence[Section], heading: str) -> Section:
@@ -167,11 +186,11 @@ def section_of(among: Sequence[Section], heading: str) -> Section:
 
     Raises NoteNotFound when there is none, Conflict when there are several.
     """
-    wanted = [part.strip().lstrip("#").strip().casefold() for part in heading.split(">")]
+    wanted = [_bare(part) for part in heading.split(">")]
     found = [
         section
         for section in among
-        if section.level and [h.casefold() for h in section.headings[-len(wanted) :]] == wanted
+        if section.level and [_bare(h) for h in section.headings[-len(wanted) :]] == wanted
     ]
     if not found:
         known = ", ".join(section.headings[-1] for section in among if section.level)
@@ -182,3 +201,7 @@ def section_of(among: Sequence[Section], heading: str) -> Section:
         lines = ", ".join(str(section.line) for section in found)
         raise Conflict(f"the heading {heading!r} stands on lines {lines}", "give its path: A > B")
     return found[0]
+
+
+def _bare(heading: str) -> str:
+    return heading.strip().lstrip("#").strip().casefold()

@@ -14,7 +14,7 @@ from memory_bank.notes.identity import content_hash, normalise, note_id, slug
 from memory_bank.notes.note import Entity, Fault, Meta
 
 __all__ = [
-    "KEYS", "KNOWN_TYPES", "check_tags", "content_hash", "folder_of", "iso", "key_of",
+    "KEYS", "KNOWN_TYPES", "check_tags", "content_hash", "folder_of", "iso", "key_of", "known_type",
     "normalise", "normalise_tags", "note_id", "read_meta", "slug", "to_datetime",
 ]  # fmt: skip
 
@@ -92,7 +92,7 @@ def read_meta(
     meta = Meta(
         id=reading.text("id"),
         title=reading.text("title"),
-        type=_known(reading.text("type")),
+        type=known_type(reading.text("type")),
         status=reading.status(),
         tags=normalise_tags([*reading.words("tags", _tags, _commas), *inline_tags]),
         aliases=tuple(dict.fromkeys(reading.words("aliases", _commas))),
@@ -202,7 +202,9 @@ class _Reading:
         return {key: _jsonable(value) for key, value in self.raw.items() if key not in self.used}
 
 
-def _known(kind: str) -> str:
+def known_type(kind: str) -> str:
+    """Return a type trimmed, a known one in lower case; the user's own stay as they are."""
+    kind = kind.strip()
     return kind.lower() if kind.lower() in KNOWN_TYPES else kind
 
 

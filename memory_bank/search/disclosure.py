@@ -32,7 +32,8 @@ def snippet(text: str, question: str, size: int = SNIPPET) -> str:
     folded = " ".join((_HEADINGS.sub("", text) or text).split())
     if len(folded) <= size:
         return folded
-    places = [match.start() for match in _words(question).finditer(folded)] if question else []
+    places = [match.start() for match in _exact_words(question).finditer(folded)]
+    places = places or [match.start() for match in _words(question).finditer(folded)]
     start = _densest(places, size) if places else 0
     if start:
         start = folded.find(" ", max(0, start - size // 6)) + 1
@@ -54,8 +55,19 @@ def _densest(places: Sequence[int], size: int) -> int:
 
 
 @lru_cache(maxsize=64)
+def _exact_words(question: str) -> re.Pattern[str]:
+    """Match the words of a question as they stand there."""
+    words = sorted(re.escape(word) for word in _subject(question)) or [r"(?!)"]
+    return re.compile(r"\b(?:" + "|".join(words) + r")\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=64)
 def _words(question: str) -> re.Pattern[str]:
     """Match the words of a question by their first letters, so that inflections count."""
-    words = [word for word in re.findall(r"\w+", question) if word.lower() not in STOP_WORDS]
-    stems = {re.escape(word[: max(4, len(word) - 3)]) for word in words} or {r"(?!)"}
+    stems = {re.escape(word[: max(4, len(word) - 3)]) for word in _subject(question)} or {r"(?!)"}
     return re.compile(r"\b(?:" + "|".join(sorted(stems)) + ")", re.IGNORECASE)
+
+
+def _subject(question: str) -> set[str]:
+    """Return the words of a question that say what it is about."""
+    return {word for word in re.findall(r"\w+", question) if word.lower() not in STOP_WORDS}

@@ -30,6 +30,8 @@ _ALSO = 3
 """Further sections of a note that are named in its hit."""
 _SUPERSEDED = 0.5
 """What the score of a note is multiplied with when another one supersedes it."""
+_ABOVE = 1.01
+"""How far above the superseded note its successor is lifted."""
 
 Accesses = Callable[[Collection[str]], Mapping[str, Access]]
 
@@ -205,15 +207,17 @@ class Engine:
                     group.reasons.append(Reason(name, "boost", factor))
 
     def _demote(self, groups: Mapping[int, _Group]) -> None:
-        """Rank a superseded note below the one that supersedes it."""
+        """Rank a superseded note below the one that supersedes it, which is lifted if need be."""
         for old, (new, path) in lookup.superseded(self._base, list(groups)).items():
             group = groups[old]
             group.superseded_by = path
-            factor = _SUPERSEDED
-            if new in groups and group.score > 0:
-                factor = min(factor, 0.99 * groups[new].score / group.score)
-            group.score *= factor
-            group.reasons.append(Reason("superseded", f"by {path}", factor))
+            group.score *= _SUPERSEDED
+            group.reasons.append(Reason("superseded", f"by {path}", _SUPERSEDED))
+            successor = groups.get(new)
+            if successor is not None and 0 < successor.score <= group.score:
+                lift = _ABOVE * group.score / successor.score
+                successor.score *= lift
+                successor.reasons.append(Reason("supersedes", "a note that matches better", lift))
 
     def _hits(self, best: Sequence[tuple[int, _Group]]) -> tuple[Hit, ...]:
         notes = lookup.notes(self._base, [number for number, _ in best])

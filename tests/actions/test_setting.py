@@ -72,7 +72,7 @@ LINES = st.sampled_from(
 
 
 @given(st.lists(LINES, max_size=12), st.sampled_from(["\n", "\r\n"]), st.booleans())
-def test_every_other_line_stays(lines: list[str], newline: str, last: bool) -> None:  # noqa: FBT001
+def test_every_other_line_stays(lines: list[str], newline: str, last: bool) -> None:
     text = newline.join(lines) + (newline if last and lines else "")
     try:
         before = tomllib.loads(text)

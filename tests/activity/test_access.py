@@ -137,9 +137,7 @@ def test_counts_are_private_and_never_in_a_note(
     assert not list(folder.rglob("access.db*"))
 
 
-def test_counts_go_with_a_note_that_is_renamed(
-    folder: Path, opening: Callable[..., Bank]
-) -> None:
+def test_counts_go_with_a_note_that_is_renamed(folder: Path, opening: Callable[..., Bank]) -> None:
     (folder / "a.md").write_text("kestrel")
     bank = opening(folder)
     recall(bank, "kestrel")

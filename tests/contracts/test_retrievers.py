@@ -190,7 +190,9 @@ def test_two_notes_may_say_the_same(make: Make) -> None:
     assert made.holds({2: 2})
 
 
-@pytest.mark.parametrize("text", ["", "\0 kestrel", "kestrel \u2028 x", "x" * 300_000, "日本語の文"])
+@pytest.mark.parametrize(
+    "text", ["", "\0 kestrel", "kestrel \u2028 x", "x" * 300_000, "日本語の文"]
+)
 def test_any_text_can_be_put(index: Retriever, text: str) -> None:
     fill(index, [entry(30, 9, text, tags=("t",), headings=("H",), about="a\0b")], [9])
     assert index.holds({**HELD, 30: 9}) or not text

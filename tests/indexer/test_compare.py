@@ -61,10 +61,14 @@ def test_a_note_that_is_not_finished_is_finished_first(bank: Bank) -> None:
 
 
 @pytest.mark.parametrize("name", ["keyword", "whole_notes", "vectors"])
-def test_a_retriever_that_lost_a_passage_is_filled_again_first(bank: Bank, name: str) -> None:
+def test_a_retriever_that_lost_a_passage_is_named_and_a_sync_mends_it(
+    bank: Bank, name: str
+) -> None:
     note = lookup.note_at(bank.index.base, "b.md")
     assert note is not None
     retriever = getattr(bank.index, name)
     retriever.put([], [note.number])
     retriever.commit()
+    assert len(compare(bank).differences) == 1
+    bank.sync()
     assert compare(bank).differences == ()

@@ -171,9 +171,7 @@ def test_without_watches_files_are_looked_at_in_turns(
         assert hears(watcher)
 
 
-def test_watching_a_bank_indexes_what_changes(
-    folder: Path, opening: Callable[..., Bank]
-) -> None:
+def test_watching_a_bank_indexes_what_changes(folder: Path, opening: Callable[..., Bank]) -> None:
     bank = opening(folder)
     stop = threading.Event()
     said: list[str] = []

@@ -141,7 +141,7 @@ def test_where_case_is_ignored_a_note_may_change_its_case(
     (folder / "Note.md").hardlink_to(folder / "note.md")
     unlink = Path.unlink
 
-    def unlink_both(self: Path, missing_ok: bool = False) -> None:  # noqa: FBT001, FBT002
+    def unlink_both(self: Path, missing_ok: bool = False) -> None:  # noqa: FBT002
         unlink(self, missing_ok)
         if self.name == "note.md":
             unlink(self.with_name("Note.md"))

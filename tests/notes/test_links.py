@@ -271,7 +271,7 @@ BITS = (
 WIKILINK = re.compile(r"(!?)\[\[([^\[\]\n|#^]*)(?:#(\^?[^\[\]\n|]*))?(?:\|([^\[\]\n]*))?\]\]")
 
 
-def wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (a rule of markdown-it)
+def wikilink(state: StateInline, silent: bool) -> bool:
     """Read a wikilink as an inline rule."""
     found = WIKILINK.match(state.src, state.pos, state.posMax)
     if not found or not (found[2].rstrip("\\").strip() or found[3]):
