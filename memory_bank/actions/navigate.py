@@ -152,7 +152,7 @@ def count_problems(index: Index) -> Counter[str]:
     rows = linktable.all_links(index.base)
     linked = {row.dest for row in rows if row.dest not in {None, row.source}}
     linking = {row.source for row in rows if row.dest != row.source}
-    notes = {number for number, _ in lookup.all_live(index.base)}
+    notes = lookup.numbers(index.base)
     return Counter(
         ghosts=len(
             {row.ghost for row in rows if row.dest is None and not row.ambiguous and row.ghost}
@@ -181,6 +181,8 @@ def _node(bank: Bank, name: str) -> str:
         except NoteNotFound:
             if not bank.healing(lambda index: linktable.to_ghost(index.base, name)):
                 raise
+    else:
+        bank.catch_up()
     ghost = name.removeprefix(GHOST)
     rows = bank.healing(lambda index: linktable.to_ghost(index.base, ghost))
     if not rows:

@@ -274,6 +274,11 @@ def totals(base: Connection) -> tuple[int, int, int, int]:
     return live, size, archived, rows
 
 
+def numbers(base: Connection) -> set[int]:
+    """Return the number of every live note."""
+    return {number for (number,) in base.execute(f"SELECT id FROM notes WHERE {_LIVE}")}
+
+
 def all_live(base: Connection) -> list[tuple[int, str]]:
     """Return the number and path of every note, those that can't be indexed included."""
     return base.execute(

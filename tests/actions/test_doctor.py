@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from memory_bank import Bank, doctor
+
+Opening = Callable[..., Bank]
+
+
+def test_a_healthy_bank_has_nothing_to_mend(folder: Path, opening: Opening) -> None:
+    (folder / "a.md").write_text("[[b]] [[ghost]]")
+    (folder / "b.md").write_text("x")
+    health = doctor(opening(folder))
+    assert health.healthy
+    assert (health.bank, health.notes, health.passages) == (str(folder), 2, 2)
+    assert health.embedder == "none"
+
+
+def test_each_ailment_is_named(folder: Path, opening: Opening) -> None:
+    (folder / "binary.md").write_bytes(b"x\0")
+    (folder / "big.md").write_text("x" * 1001)
+    (folder / "link.md").symlink_to("nowhere")
+    (folder / "UPPER.MD").write_text("x")
+    (folder / "broken.md").write_text("---\nid: x\ntags: [\n---\n")
+    (folder / "latin.md").write_bytes(b"caf\xe9")
+    (folder / "a.md").write_text("---\nid: same\n---\n[[b#Nowhere]]")
+    (folder / "b.md").write_text("---\nid: same\n---\n")
+    health = doctor(opening(folder, memory__max_note_bytes=1000))
+    assert not health.healthy
+    reasons = {file.path: file.reason for file in health.unindexed}
+    assert set(reasons) == {"binary.md", "big.md", "link.md", "UPPER.MD"}
+    assert "NUL" in reasons["binary.md"]
+    assert "1001 bytes" in reasons["big.md"]
+    assert {fault.path for fault in health.faults} == {"broken.md", "latin.md"}
+    assert [(link.source, link.target) for link in health.broken_links] == [("a.md", "b.md")]
+    assert [(twins.note_id, twins.paths) for twins in health.same_ids] == [
+        ("same", ("a.md", "b.md"))
+    ]
+
+
+def test_what_is_damaged_is_mended_and_told(folder: Path, opening: Opening) -> None:
+    (folder / "a.md").write_text("x")
+    bank = opening(folder)
+    bank.sync()
+    bank.close()
+    for file in (folder / ".index/keyword").iterdir():
+        file.write_bytes(b"garbage")
+    health = doctor(bank)
+    assert health.refilled == ("keyword",)
+    assert health.healthy
+    assert doctor(bank).refilled == ()
+
+
+def test_an_embedder_that_can_not_be_had_is_a_problem(folder: Path, opening: Opening) -> None:
+    (folder / "a.md").write_text("x")
+    health = doctor(opening(folder, memory__embedder="onnx"))
+    assert not health.healthy
+    assert health.problem

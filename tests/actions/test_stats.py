@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from memory_bank import Bank, stats
+
+
+def test_all_is_counted(folder: Path, opening: Callable[..., Bank]) -> None:
+    notes = {
+        "a.md": "---\ntype: fact\ntags: [x, y]\n---\n[[b]] [[ghost]] [[b#Nowhere]]",
+        "b.md": "---\ntags: [x]\n---\ntext",
+        "archived.md": "---\nstatus: archived\n---\n",
+        "alone.md": "x",
+        "self.md": "[[self]]",
+        "binary.md": "\0",
+    }
+    for path, text in notes.items():
+        (folder / path).write_text(text, newline="")
+    (folder / "link.md").symlink_to("a.md")
+    found = stats(opening(folder))
+    assert (found.count, found.archived, found.unindexed) == (5, 1, 2)
+    assert found.total_size == sum(len(text) for path, text in notes.items() if path != "binary.md")
+    assert found.tags == {"x": 2, "y": 1}
+    assert found.types["fact"] == 1
+    assert sum(found.types.values()) == 5
+    assert (found.ghosts, found.broken_links) == (1, 1)
+    assert found.orphans == 3, "archived, alone, self; what is not indexed is no note"
+
+
+def test_an_empty_bank_counts_nothing(folder: Path, opening: Callable[..., Bank]) -> None:
+    found = stats(opening(folder))
+    assert (found.count, found.total_size, found.tags, found.types) == (0, 0, {}, {})
+    assert (found.ghosts, found.broken_links, found.orphans, found.unindexed) == (0, 0, 0, 0)
