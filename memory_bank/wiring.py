@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from memory_bank.retrievers.vectors import VectorIndex
     from memory_bank.search.engine import Accesses, Engine, Meaning
 
+_EMBED_SECONDS = 1.0
+"""How long a question that met damage may embed before it is answered."""
 _ENOUGH = 0.95
 """Share of passages with vectors from which meaning is asked at all."""
 
@@ -55,11 +57,15 @@ class Index:
     def heal(self) -> None:
         """Make the retrievers anew that are damaged; raise IndexDamaged when the manifest is."""
         database.check(self.base, self._layout.manifest)
+        mended = False
         for retriever in self.retrievers()[0]:
             try:
                 retriever.check()
             except IndexDamaged:
                 self.indexer.refill(retriever)
+                mended = True
+        if mended:
+            self.indexer.sync(seconds=_EMBED_SECONDS, thorough=False)
 
     @cached_property
     def keyword(self) -> KeywordIndex:

@@ -45,9 +45,10 @@ loaded()
 
 LIST = """
 import sys
-from memory_bank import links_of, list_notes, open_bank, tag_counts
+from memory_bank import doctor, ghosts, links_of, list_notes, open_bank, stats, tag_counts
 with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
-    assert list_notes(bank).result_count and tag_counts(bank)
+    assert list_notes(bank).result_count and tag_counts(bank) and ghosts(bank)
+    assert links_of(bank, "bm25").incoming and stats(bank).count and doctor(bank).notes
 loaded()
 """
 
@@ -81,11 +82,11 @@ def test_a_question_of_meaning_loads_no_parser_no_graph_and_no_screen(
     assert found <= {"tantivy", "numpy", "tokenizers"}
 
 
-def test_a_list_of_notes_needs_no_model_no_graph_and_no_screen(
+def test_a_list_a_count_and_a_check_need_no_model_no_graph_and_no_screen(
     run_python: Run, settled: Path
 ) -> None:
     found = set(run_python(LOADED + LIST, settled).stdout.split())
-    assert not found & {"numpy", "networkx", "rich", "watchdog", "usearch", "tokenizers"}
+    assert not found & {"numpy", "networkx", "rich", "watchdog", "usearch", "tokenizers", "click"}
 
 
 def test_every_public_name_is_there() -> None:

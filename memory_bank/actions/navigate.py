@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from memory_bank.bank import Bank
 from memory_bank.errors import NoteNotFound
 from memory_bank.manifest import linktable, lookup
 from memory_bank.manifest.linktable import LinkRow
-from memory_bank.retrievers.graph import LinkGraph
 from memory_bank.wiring import Index
+
+if TYPE_CHECKING:
+    from memory_bank.retrievers.graph import LinkGraph
 
 GHOST = "ghost:"
 
@@ -191,6 +194,8 @@ def _node(bank: Bank, name: str) -> str:
 
 
 def _graph(bank: Bank) -> LinkGraph:
+    from memory_bank.retrievers.graph import LinkGraph  # start-up: most questions need no walk
+
     return LinkGraph(bank.healing(lambda index: linktable.edges(index.base)))
 
 

@@ -27,6 +27,8 @@ from memory_bank.sqlite import Connection, guarded, transaction
 
 BATCH = 1000
 """Notes in one batch: the lock is let go after each, so that others get their turn."""
+_AT_ONCE = 2000
+"""Passages up to which a question waits for a slow retriever to be filled anew."""
 _EMBED_TURN = 2.0
 """Seconds of embedding under one lock."""
 
@@ -82,6 +84,7 @@ class Indexer:
         self._signature = signature
         self._max_bytes = max_bytes
         self._missing = ""
+        self._postponed: tuple[Retriever, ...] = ()
         self._dates = Dates(layout.root, base)
 
     def sync(
@@ -107,6 +110,7 @@ class Indexer:
             changes = compare(self._base, found)
             complete = meta(self._base, _COMPLETE) == self._signature
             if changes or not complete or thorough:
+                self._postponed = () if thorough else self._slow_to_fill()
                 if self._dates.refresh() or changes or self._unfilled():
                     self._work(report, wait, progress)
                 if thorough:
@@ -211,7 +215,7 @@ class Indexer:
         """Put a batch into every retriever; one that turns out broken is made anew."""
         if not touched:
             return
-        for retriever in self._retrievers:
+        for retriever in self._active():
             with ExitStack() as unless_committed:
                 unless_committed.callback(retriever.close)
                 try:
@@ -222,7 +226,20 @@ class Indexer:
                 unless_committed.pop_all()
 
     def _unfilled(self) -> list[Retriever]:
-        return [r for r in self._retrievers if meta(self._base, f"filled:{r.name}") != r.version]
+        return [r for r in self._active() if not self._filled(r)]
+
+    def _filled(self, retriever: Retriever) -> bool:
+        return meta(self._base, f"filled:{retriever.name}") == retriever.version
+
+    def _active(self) -> list[Retriever]:
+        return [retriever for retriever in self._retrievers if retriever not in self._postponed]
+
+    def _slow_to_fill(self) -> tuple[Retriever, ...]:
+        """Name those that a question must not wait for: another embedder's vectors, say."""
+        (passages,) = self._base.execute("SELECT count(*) FROM passages").fetchone()
+        if passages <= _AT_ONCE:
+            return ()
+        return tuple(r for r in self._retrievers if r.slow and not self._filled(r))
 
     def _check(self, report: SyncReport, progress: Progress) -> None:
         """Fill again the retrievers whose entries are not the manifest's."""
@@ -262,7 +279,10 @@ class Indexer:
 
     def _embed(self, report: SyncReport, seconds: float, progress: Progress) -> None:
         deadline = time.monotonic() + seconds
-        for retriever in self._retrievers:
+        if self._postponed:
+            (passages,) = self._base.execute("SELECT count(*) FROM passages").fetchone()
+            report.waiting += passages * len(self._postponed)
+        for retriever in self._active():
             total = left = retriever.waiting()
             try:
                 while left and time.monotonic() < deadline:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
+from memory_bank.errors import IndexDamaged
 from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED, meta
 from memory_bank.manifest.write import MEAN_WORDS, SEPARATOR
 from memory_bank.retrievers.base import Scope
@@ -295,5 +296,8 @@ def _tags(base: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
 
 def _note(row: Sequence[Any], tags: Mapping[int, list[str]]) -> NoteRow:
     known = dict(zip(_FIELDS, row, strict=True))
-    known["rest"] = json.loads(known["rest"])
+    try:
+        known["rest"] = json.loads(known["rest"])
+    except ValueError as error:
+        raise IndexDamaged(f"the row of {known['path']} is damaged", "it is made again") from error
     return NoteRow(**known, tags=tuple(tags.get(known["number"], ())))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
+from memory_bank.errors import IndexDamaged
 from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED, meta
 from memory_bank.manifest.targets import names_of, target_of
 from memory_bank.notes.note import Note, Passage
@@ -234,11 +235,16 @@ def _put_passages(base: Connection, number: int, reading: Reading) -> Iterator[E
 
 
 def entries_again(base: Connection, number: int, reading: Reading) -> list[Entry]:
-    """Return the entries of a note whose rows are written, for a retriever that lost them."""
-    rows = base.execute("SELECT row FROM passages WHERE note = ? ORDER BY row", (number,))
+    """Return the entries of a note whose rows are written, for a retriever that lost them.
+
+    Raises IndexDamaged when the rows are not those of the note.
+    """
+    sql = "SELECT row FROM passages WHERE note = ? ORDER BY row"
+    rows, places = base.execute(sql, (number,)).fetchall(), _places(reading)
+    if len(rows) != len(places):
+        raise IndexDamaged(f"rows of {reading.note.path} are missing", "they are made again")
     return [
-        _entry(row, number, reading.note, place)
-        for (row,), place in zip(rows, _places(reading), strict=True)
+        _entry(row, number, reading.note, place) for (row,), place in zip(rows, places, strict=True)
     ]
 
 

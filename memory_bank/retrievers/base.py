@@ -79,6 +79,10 @@ class Retriever(Protocol):
     def version(self) -> str:
         """Change when what is kept changes; the indexer then fills it anew."""
 
+    @property
+    def slow(self) -> bool:
+        """Whether filling it anew may take long, so that a question must not wait for it."""
+
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
         """Take entries in; whatever was there of the notes in `replaced` goes. Idempotent."""
 

@@ -59,6 +59,7 @@ class KeywordIndex:
     """Passages or notes found by their words."""
 
     version = _VERSION
+    slow = False
 
     def __init__(self, folder: Path, owner: str, unit: Unit) -> None:
         """Keep the index in `folder`; it is taken for damaged when another `owner` filled it."""

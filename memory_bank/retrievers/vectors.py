@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from blake3 import blake3
 
@@ -27,6 +28,8 @@ from memory_bank.sqlite import Connection, chunked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+Result = TypeVar("Result")
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -49,6 +52,7 @@ class VectorIndex:
     """Passages found by their meaning."""
 
     name = "vectors"
+    slow = True
 
     def __init__(self, folder: Path, owner: str, embedder: Embedder) -> None:
         """Keep the index in `folder`, one folder for each embedder's identity."""
@@ -136,22 +140,41 @@ class VectorIndex:
         vector = self._embedder.embed([question.text], "query")[0]
         if not vector.any():
             return []
-        with sqlite.guarded(self._file):
-            base = self._opened()
+
+        def ask(base: Connection) -> list[Match]:
             if scope.only is not None:
                 scores = self._scores_within(base, vector, scope.only)
             else:
                 scores = self._nearest(base, vector, limit + self._entries_of(base, scope.without))
             return self._matches(base, scores, limit, scope)
 
+        return self._of_one_state(ask)
+
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
-        with sqlite.guarded(self._file):
-            base = self._opened()
-            (answer,) = base.execute("PRAGMA quick_check(1)").fetchone()
+
+        def ask(base: Connection) -> str:
             self._load_matrix(base)
+            return str(base.execute("PRAGMA quick_check(1)").fetchone()[0])
+
+        answer = self._of_one_state(ask)
         if answer != "ok":
             raise IndexDamaged(f"{self._file} is damaged: {answer}", "it is made again")
+
+    def _of_one_state(self, ask: Callable[[Connection], Result]) -> Result:
+        """Ask of one state of table and matrix, though another process may publish meanwhile.
+
+        It then removes the files of the state before: asked once more, there is a newer one.
+        """
+        with sqlite.guarded(self._file):
+            base = self._opened()
+            with _snapshot(base):
+                try:
+                    return ask(base)
+                except IndexDamaged:
+                    pass
+            with _snapshot(base):
+                return ask(base)
 
     def clear(self) -> None:
         """Forget which passages there are; vectors stay: a text's vector is always the same."""
@@ -239,21 +262,18 @@ class VectorIndex:
         row = base.execute("SELECT value FROM meta WHERE key = 'published'").fetchone()
         if row is None:
             return None
-        found = json.loads(row[0])
-        return Published(found["generation"], found["rows"], tuple(found["hashes"]))
+        try:
+            found = json.loads(row[0])
+            return Published(found["generation"], found["rows"], tuple(found["hashes"]))
+        except (ValueError, TypeError, KeyError) as error:
+            raise IndexDamaged(f"{self._file} is damaged: {error}", "it is made again") from error
 
     def _load_matrix(self, base: Connection) -> Matrix | None:
         published = self._read_published(base)
         if published is None:
             return None
         if self._matrix is None or self._matrix.generation != published.generation:
-            try:
-                self._matrix = Matrix(self._folder, published, self._embedder.dimension)
-            except IndexDamaged:
-                again = self._read_published(base)
-                if again is None or again == published:
-                    raise
-                self._matrix = Matrix(self._folder, again, self._embedder.dimension)
+            self._matrix = Matrix(self._folder, published, self._embedder.dimension)
             self._recent = None
         return self._matrix
 
@@ -320,6 +340,20 @@ class VectorIndex:
             if len(found) >= limit:
                 break
         return sorted(found, key=lambda match: (-match.score, match.row))[:limit]
+
+
+@contextmanager
+def _snapshot(base: Connection) -> Iterator[None]:
+    """See the database in one state."""
+    if base.in_transaction:  # that of what was put: it sees one state already
+        yield
+        return
+    base.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if base.in_transaction:
+            base.execute("ROLLBACK")
 
 
 def text_of(entry: Entry) -> str:

@@ -117,7 +117,9 @@ def test_any_text_is_a_query(bank: Bank, query: str) -> None:
     assert found.result_count == len(found.notes)
 
 
-@pytest.mark.parametrize(("limit", "count"), [(-3, 1), (0, 1), (1, 1), (2, 2), (1000, 3), (None, 3)])
+@pytest.mark.parametrize(
+    ("limit", "count"), [(-3, 1), (0, 1), (1, 1), (2, 2), (1000, 3), (None, 3)]
+)
 def test_a_limit_is_held_between_1_and_100(bank: Bank, limit: int | None, count: int) -> None:
     assert len(paths(bank, "kestrels", limit=limit)) == count
 
@@ -139,7 +141,10 @@ def test_a_filter_applies_before_the_ranking(bank: Bank) -> None:
         "decisions/whoosh.md",
         "new.md",
     }
-    assert set(paths(bank, "kestrels in:decisions")) == {"decisions/tantivy.md", "decisions/whoosh.md"}
+    assert set(paths(bank, "kestrels in:decisions")) == {
+        "decisions/tantivy.md",
+        "decisions/whoosh.md",
+    }
     assert set(paths(bank, "kestrels -tag:search")) == {"decisions/whoosh.md", "new.md"}
     assert paths(bank, "kestrels -python -supersedes in:decisions") == ["decisions/tantivy.md"]
 
@@ -170,10 +175,11 @@ def test_a_young_note_is_boosted_and_says_so(folder: Path, opening: Opening) -> 
 
 
 def test_accesses_count_after_the_answer_and_only_those_returned(bank: Bank) -> None:
-    assert paths(bank, "kestrels", limit=1) == [first := paths(bank, "kestrels", count_access=False)[0]]
+    assert paths(bank, "kestrels", limit=1) == [
+        first := paths(bank, "kestrels", count_access=False)[0]
+    ]
     counts = {
-        note.path: note.access_count
-        for note in recall(bank, "kestrels", count_access=False).notes
+        note.path: note.access_count for note in recall(bank, "kestrels", count_access=False).notes
     }
     assert counts.pop(first) == 1
     assert set(counts.values()) == {0}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memory_bank import Bank, recall
+from memory_bank import Bank, open_bank, recall
 from memory_bank.embedders.hashing import Hashing
 from memory_bank.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
 from memory_bank.indexer import sync
@@ -325,3 +325,23 @@ def test_a_file_that_can_not_be_read_is_listed_and_the_rest_is_found(
         (root / "n1.md").chmod(0o644)
     reason = f"can't read {root}/n1.md: Permission denied"
     assert done.stdout == f"['n0.md'] {[('n1.md', reason)]}\n", done.stderr
+
+
+def test_a_question_does_not_wait_for_another_embedder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words answer at once and say that vectors are missing; a sync makes them."""
+    monkeypatch.setattr(sync, "_AT_ONCE", 1)
+    for number in range(3):
+        (folder / f"n{number}.md").write_text(f"# Note {number}\n\nThe osprey dives.\n")
+    with open_bank(folder, settings={"memory.embedder": "hashing"}) as bank:
+        bank.sync()
+    with open_bank(folder, settings={"memory.embedder": "static"}) as bank:
+        answer = recall(bank, "osprey")
+        assert (answer.mode_used, answer.fallback_reason) == ("lexical", "vectors_pending")
+        assert answer.result_count == 3
+        assert "sync" in (answer.problem or "")
+        (folder / "n0.md").write_text("# Note\n\nA merlin.\n")
+        assert recall(bank, "merlin").result_count == 1
+        bank.sync()
+        assert recall(bank, "osprey").mode_used == "hybrid"

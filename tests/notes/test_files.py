@@ -4,7 +4,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -127,24 +127,6 @@ def test_a_full_disk_leaves_the_old_bytes_and_says_so(small_disk: Path) -> None:
     assert "nothing was changed" in caught.value.hint
     assert file.read_bytes() == b"old"
     assert names_in(small_disk) == ["a.md"]
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Mount a file system of one megabyte, where that is allowed."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)],
-        capture_output=True,
-        check=False,
-    )
-    if made.returncode:
-        pytest.skip("no file system can be mounted here")
-    try:
-        yield place
-    finally:
-        subprocess.run(["umount", "-l", str(place)], check=True)
 
 
 LIMITED = """

@@ -1,0 +1,179 @@
+"""Derived files may go, or be damaged, at any time: the next question answers rightly and heals."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank import Bank, doctor, recall, remember
+from memory_bank.actions.upkeep import compare
+from memory_bank.retrievers import vectors
+
+Opening = Callable[..., Bank]
+
+
+@pytest.fixture
+def bank(folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch) -> Bank:
+    """Open a bank with every kind of derived file: words, whole notes, vectors and a matrix."""
+    monkeypatch.setattr(vectors, "_RECENT_MOST", 2)
+    for number in range(6):
+        text = (
+            f"# Note {number}\n\nThe kestrel of field{number}x hovers.\n\n[[{(number + 1) % 6}]]\n"
+        )
+        (folder / f"{number}.md").write_text(text)
+    opened = opening(folder, memory__embedder="hashing")
+    opened.sync()
+    right(opened)
+    return opened
+
+
+def right(bank: Bank) -> None:
+    """Ask in every mode; each answer must be right."""
+    for mode in ("lexical", "semantic", "hybrid"):
+        found = recall(bank, "field3x", mode=mode, count_access=False)
+        assert found.notes[0].path == "3.md", mode
+        assert (found.mode_used, found.problem) == (mode, None)
+    assert len(recall(bank, "kestrel", 100, "lexical").notes) == 6
+    assert recall(bank, "links:4", mode="lexical").notes[0].path == "3.md"
+
+
+def healed(bank: Bank) -> None:
+    right(bank)
+    assert compare(bank).differences == ()
+
+
+def derived(folder: Path) -> Iterator[Path]:
+    for file in sorted((folder / ".index").rglob("*")):
+        if file.is_file() and file.name != ".gitignore":
+            yield file
+
+
+KINDS = (
+    "bank-id", "manifest.db", "manifest.db-wal", "manifest.db-shm", "keyword/meta.json",
+    "keyword/.managed.json", "keyword/owner", "keyword/*.term", "keyword/*.idx", "keyword/*.fast",
+    "keyword/*.store", "notes/meta.json", "notes/*.pos", "vectors/*/vectors.db",
+    "vectors/*/vectors.db-wal", "vectors/*/*.f16", "vectors/*/*.keys",
+)  # fmt: skip
+
+
+def a_file(folder: Path, kind: str) -> Path:
+    """Return a derived file of a kind; skip where SQLite has put it away."""
+    found = sorted((folder / ".index").glob(kind))
+    if not found:
+        pytest.skip(f"no {kind} here now")
+    return found[0]
+
+
+HARM: dict[str, Callable[[bytes], bytes | None]] = {
+    "gone": lambda _: None,
+    "empty": lambda _: b"",
+    "cut": lambda data: data[: len(data) // 2],
+    "garbage": lambda data: bytes(byte ^ 0xA5 for byte in data),
+}
+
+
+def put(file: Path, data: bytes | None) -> None:
+    """Put other bytes in a file's place, as a program that syncs folders does."""
+    if data is None:
+        file.unlink()
+        return
+    new = file.with_name("new")
+    new.write_bytes(data)
+    new.replace(file)
+
+
+@pytest.mark.parametrize("harm", HARM)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_file_is_mended_while_the_bank_is_open(
+    bank: Bank, folder: Path, kind: str, harm: str
+) -> None:
+    file = a_file(folder, kind)
+    put(file, HARM[harm](file.read_bytes()))
+    healed(bank)
+
+
+@pytest.mark.parametrize("harm", HARM)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_damaged_file_is_mended_when_the_bank_is_opened(
+    bank: Bank, folder: Path, kind: str, harm: str
+) -> None:
+    bank.close()
+    file = a_file(folder, kind)
+    put(file, HARM[harm](file.read_bytes()))
+    healed(bank)
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_all_files_may_be_damaged_at_once(bank: Bank, folder: Path, harm: str) -> None:
+    for file in list(derived(folder)):
+        put(file, HARM[harm](file.read_bytes()))
+    healed(bank)
+
+
+@pytest.mark.parametrize("opened", [True, False])
+@pytest.mark.parametrize("place", [".index", ".index/keyword", ".index/notes", ".index/vectors"])
+def test_a_folder_may_be_deleted(bank: Bank, folder: Path, place: str, opened: bool) -> None:
+    if not opened:
+        bank.close()
+    shutil.rmtree(folder / place)
+    healed(bank)
+
+
+def test_two_banks_that_are_open_both_heal(bank: Bank, folder: Path, opening: Opening) -> None:
+    other = opening(folder, memory__embedder="hashing")
+    right(other)
+    shutil.rmtree(folder / ".index")
+    healed(other)
+    healed(bank)
+    remember(other, "A new osprey.", name="new")
+    assert recall(bank, "osprey").notes[0].path == "new.md"
+    assert recall(bank, "osprey", mode="semantic").notes[0].path == "new.md"
+    healed(bank)
+
+
+def test_files_of_another_bank_are_not_taken_for_ones_own(
+    bank: Bank, folder: Path, tmp_path: Path, opening: Opening
+) -> None:
+    """A folder copied with its index, and then changed: its rows are another bank's."""
+    shutil.copytree(folder, copy := tmp_path / "copy")
+    (copy / "3.md").write_text("An osprey.")
+    other = opening(copy, memory__embedder="hashing")
+    other.sync()
+    bank.close()
+    shutil.rmtree(folder / ".index/keyword")
+    shutil.copytree(copy / ".index/keyword", folder / ".index/keyword")
+    other.close()
+    put(folder / ".index/manifest.db", None)
+    healed(bank)
+
+
+@pytest.mark.parametrize("sql", [
+    "DELETE FROM notes WHERE path = '3.md'",
+    "DROP TABLE passages",
+    "DELETE FROM meta",
+    "UPDATE meta SET value = 'other' WHERE key = 'owner'",
+    "UPDATE notes SET meta = 'no json'",
+    "UPDATE notes SET title = CAST(x'ff' AS TEXT)",
+    "DELETE FROM passages WHERE note IN (SELECT id FROM notes WHERE path = '3.md')",
+])  # fmt: skip
+def test_rows_that_are_wrong_are_made_again(bank: Bank, sql: str) -> None:
+    """Some wrongs only a check finds; a question that meets them must not fail for good."""
+    bank.index.base.execute(sql)
+    bank.close()
+    doctor(bank)
+    right(bank)
+
+
+def test_the_notes_are_not_touched_by_healing(bank: Bank, folder: Path) -> None:
+    before = {
+        file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in folder.glob("*.md")
+    }
+    shutil.rmtree(folder / ".index")
+    healed(bank)
+    after = {
+        file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in folder.glob("*.md")
+    }
+    assert after == before
