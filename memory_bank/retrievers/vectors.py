@@ -352,8 +352,7 @@ def _snapshot(base: Connection) -> Iterator[None]:
     try:
         yield
     finally:
-        if base.in_transaction:
-            base.execute("ROLLBACK")
+        base.rollback()  # nothing was written
 
 
 def text_of(entry: Entry) -> str:
