@@ -1,0 +1,164 @@
+"""A disk that is full in the middle of a write: a clear error, old bytes whole, all well after."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from memory_bank import Bank, append, delete, merge, recall, remember, rename, update
+from memory_bank.actions.upkeep import compare
+from memory_bank.errors import StorageFailed
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's own means")
+
+Opening = Callable[..., Bank]
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def bank(small_disk: Path, opening: Opening) -> Bank:
+    root = small_disk / "bank"
+    root.mkdir()
+    (root / "a.md").write_text("kestrel\n")
+    for number in range(6):
+        (root / f"b{number}.md").write_text(f"[[a]] {'words ' * 3000}\n")
+    opened = opening(root)
+    opened.sync()
+    return opened
+
+
+@contextmanager
+def full(disk: Path, left: int = 0) -> Iterator[None]:
+    """Fill a disk but for some bytes; free it again in the end."""
+    ballast = disk / "ballast"
+    with ballast.open("wb", buffering=0) as stream:
+        for size in (65536, 4096):
+            try:
+                while True:
+                    stream.write(b"x" * size)
+            except OSError:
+                continue
+        stream.truncate(max(stream.tell() - left, 0))
+    try:
+        yield
+    finally:
+        ballast.unlink()
+
+
+def notes(bank: Bank) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in bank.layout.root.glob("*.md")}
+
+
+BIG = "new words " * 8000
+WRITES: dict[str, Callable[[Bank], object]] = {
+    "remember": lambda bank: remember(bank, BIG),
+    "append": lambda bank: append(bank, "a", BIG),
+    "update": lambda bank: update(bank, "a", BIG),
+    "rename": lambda bank: rename(bank, "a", "another"),
+    "merge": lambda bank: merge(bank, ["a", "b1"], "c", BIG),
+}
+
+
+@pytest.mark.parametrize("left", [0, 30_000])
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_a_write_that_finds_no_space_changes_nothing(
+    bank: Bank, small_disk: Path, write: Callable[[Bank], object], left: int
+) -> None:
+    before = notes(bank)
+    with full(small_disk, left), pytest.raises(StorageFailed, match=r"No space|is full") as caught:
+        write(bank)
+    assert "space" in caught.value.hint
+    assert notes(bank) == before
+    assert not list(bank.layout.root.rglob(".mb-*"))
+    assert recall(bank, "kestrel").notes[0].path == "a.md"
+    assert compare(bank).differences == ()
+    write(bank)
+
+
+def test_a_delete_needs_no_space_to_lose_nothing(bank: Bank, small_disk: Path) -> None:
+    before = notes(bank)
+    with full(small_disk):
+        try:
+            delete(bank, "a")
+        except StorageFailed:
+            assert notes(bank) == before
+    if "a.md" not in notes(bank):
+        bank.store.restore("a.md")
+    assert notes(bank) == before
+
+
+@pytest.mark.parametrize("left", [0, 20_000, 60_000, 150_000])
+def test_an_index_that_finds_no_space_is_finished_later(
+    bank: Bank, small_disk: Path, left: int
+) -> None:
+    for number in range(20):
+        (bank.layout.root / f"new{number}.md").write_text(f"osprey {BIG[:3000]} {number}\n")
+    with full(small_disk, left):
+        try:
+            found = recall(bank, "kestrel")
+        except StorageFailed as error:
+            assert error.hint, error.message  # noqa: PT017  (either is right: an answer, or this)
+        else:
+            assert found.notes[0].path == "a.md"
+    assert len(recall(bank, "osprey", 100).notes) == 20
+    assert compare(bank).differences == ()
+
+
+def test_a_new_index_that_finds_no_space_says_so(
+    bank: Bank, small_disk: Path, opening: Opening
+) -> None:
+    bank.close()
+    subprocess.run(["rm", "-rf", str(bank.layout.index)], check=True)
+    with full(small_disk), pytest.raises(StorageFailed) as caught:
+        recall(bank, "kestrel")
+    assert caught.value.hint
+    assert recall(bank, "kestrel").notes[0].path == "a.md"
+    assert compare(bank).differences == ()
+
+
+def test_accesses_that_can_not_be_counted_do_not_stop_the_answer(
+    folder: Path, opening: Opening, small_disk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(small_disk))
+    (folder / "a.md").write_text("kestrel")
+    bank = opening(folder)
+    with full(small_disk):
+        found = recall(bank, "kestrel")
+        assert found.notes[0].path == "a.md"
+        assert found.problem is not None
+        assert "accesses are not counted" in found.problem
+    assert recall(bank, "kestrel").problem is None
+    assert recall(bank, "kestrel").notes[0].access_count == 1
+
+
+LIMITED = """
+import resource, sys
+from memory_bank import append, open_bank, recall, rename
+from memory_bank.errors import StorageFailed
+with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
+    recall(bank, "kestrel")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+    for write in (
+        lambda: append(bank, "a", "words " * 3000),
+        lambda: rename(bank, "a", "c"),
+    ):
+        try:
+            write()
+        except StorageFailed as error:
+            print("refused:", error.message)
+"""
+
+
+def test_a_file_that_may_not_grow_is_never_half_written(folder: Path, run_python: Run) -> None:
+    """As under a quota: no file may be larger than ten kilobytes."""
+    (folder / "a.md").write_text("kestrel\n")
+    (folder / "b.md").write_text(f"[[a]] {'words ' * 3000}\n")
+    before = {path.name: path.read_bytes() for path in folder.glob("*.md")}
+    done = run_python(LIMITED, folder)
+    assert done.stdout.count("refused: can't write") == 2, done.stdout + done.stderr
+    assert {path.name: path.read_bytes() for path in folder.glob("*.md")} == before
