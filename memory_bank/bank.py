@@ -30,6 +30,10 @@ _EMBED_SECONDS = 1.0
 _WAIT = 5.0
 """How long a query waits for another process that indexes, before it answers from what is there."""
 
+_BUSY = "another process is indexing: the newest changes may be missing"
+_TRIES = 20
+"""How often a question is asked anew when other processes make the index anew meanwhile."""
+
 Result = TypeVar("Result")
 
 
@@ -111,7 +115,7 @@ class Bank:
             except Busy:
                 if insist:
                     raise
-                self.problem = "another process is indexing: the newest changes may be missing"
+                self.problem = _BUSY
                 return
             self.store.sweep(report.leftover)
             if report.problem:
@@ -122,21 +126,45 @@ class Bank:
                 )
 
     def healing(self, ask: Callable[[Index], Result]) -> Result:
-        """Ask the index; when it turns out damaged, mend it from the files and ask again."""
+        """Ask the index; when it turns out damaged, mend it from the files and ask again.
+
+        When another process made it anew meanwhile, what was answered is not believed: the rows
+        of two manifests don't mix.
+        """
         with self.lock:
-            for mend in (_nothing, Index.heal):
+            mends = iter((Index.heal,))
+            first: Callable[[Index], object] = _nothing
+            for _ in range(_TRIES):
+                known = self._index
                 try:
-                    return self._ask(mend, ask)
+                    return self._ask(first, ask)
                 except IndexDamaged:
-                    continue
+                    replaced = known is not None and not known.current()
+                    mend = self._caught_up if replaced else next(mends, None)
+                    if mend is None:
+                        break
+                    first = mend
             self._discard()
             return self._ask(_synced, ask)
 
     def _ask(self, first: Callable[[Index], object], ask: Callable[[Index], Result]) -> Result:
+        known = self._index
         index = self.index
         with sqlite.guarded(self.layout.manifest):
+            if known not in {None, index}:
+                self._caught_up(index)
             first(index)
-            return ask(index)
+            found = ask(index)
+        if not index.current():
+            raise IndexDamaged(f"{self.layout.manifest} was replaced", "it is opened anew")
+        return found
+
+    def _caught_up(self, index: Index) -> None:
+        """Fill an index that another process made, or is about to fill."""
+        try:
+            index.indexer.sync(seconds=_EMBED_SECONDS, wait=_WAIT, thorough=False)
+        except Busy:
+            self.problem = _BUSY
 
     @property
     def index(self) -> Index:

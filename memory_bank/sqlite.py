@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ __all__ = [
 Identity = tuple[int, int] | None
 
 _WAIT = 30.0
+_PAUSE = 0.01
 _CHUNK = 500
 """Values in one statement; SQLite takes more, but plans and caches shorter ones better."""
 _DAMAGE = ("malformed", "no such", "has no column", "not a database", "could not decode")
@@ -55,7 +57,7 @@ def _prepare(base: Connection, tables: str, version: int) -> int:
     (found,) = base.execute("PRAGMA user_version").fetchone()
     if found == 0:
         base.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        base.execute("PRAGMA journal_mode = WAL")
+        _write_ahead(base)
         with transaction(base):
             (found,) = base.execute("PRAGMA user_version").fetchone()
             if found == 0:  # no other process made the tables while we waited
@@ -64,6 +66,24 @@ def _prepare(base: Connection, tables: str, version: int) -> int:
                 base.execute(f"PRAGMA user_version = {version}")
                 found = version
     return int(found)
+
+
+def _write_ahead(base: Connection) -> None:
+    """Switch a new database to its write-ahead log.
+
+    Of several processes that do so at once, SQLite refuses all but one without waiting: its busy
+    timeout does not hold for this statement.
+    """
+    end = time.monotonic() + _WAIT
+    while True:
+        try:
+            base.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(_PAUSE)
+        else:
+            return
 
 
 @contextmanager

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -95,22 +96,20 @@ def test_a_reader_does_not_wait_for_a_writer(file: Path) -> None:
     reader.close()
 
 
-def test_many_may_open_a_new_database_at_once(file: Path) -> None:
-    found: list[object] = []
+def test_many_may_open_a_new_database_at_once(tmp_path: Path) -> None:
     ready = threading.Barrier(8)
 
-    def connect() -> None:
-        ready.wait()
+    def connect(file: Path) -> object:
+        ready.wait(30)
         base = sqlite.connect(file, TABLES, 1)
-        found.append(base.execute("SELECT count(*) FROM a").fetchone())
+        found = base.execute("SELECT count(*) FROM a").fetchone()
         base.close()
+        return found
 
-    threads = [threading.Thread(target=connect) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [(0,)] * 8
+    with ThreadPoolExecutor(8) as threads:
+        for number in range(20):
+            file = tmp_path / f"{number}.db"
+            assert list(threads.map(connect, [file] * 8)) == [(0,)] * 8
 
 
 def test_any_number_of_values_can_be_asked_for(file: Path) -> None:

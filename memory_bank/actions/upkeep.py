@@ -32,11 +32,13 @@ class Comparison:
 def compare(bank: Bank, progress: Progress | None = None) -> Comparison:
     """Catch up, make a second index of the same files, and name every difference.
 
-    Nothing is checked or mended first: what the index lost, or has too much, is to be seen.
+    Dates that come from git are asked for first: a commit is no difference between index and
+    files. Nothing else is checked or mended: what the index lost, or has too much, is to be seen.
     """
     from memory_bank.indexer.compare import differences
 
     bank.catch_up(progress)
+    bank.healing(lambda index: index.indexer.redate())
     with bank.lock, tempfile.TemporaryDirectory(prefix="memory-bank-") as folder:
         place = Layout(root=bank.layout.root, index=Path(folder))
         fresh = Index(place, bank.settings, lambda _: {})

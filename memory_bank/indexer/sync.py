@@ -120,6 +120,12 @@ class Indexer:
         report.seconds = time.monotonic() - started
         return report
 
+    def redate(self) -> None:
+        """Ask git anew for the dates of notes that say none."""
+        with guarded(self._layout.manifest):
+            if self._dates.refresh():
+                self._work(SyncReport(), WAIT, _silent)
+
     def refill(self, retriever: Retriever, progress: Progress | None = None) -> None:
         """Make one retriever anew from the files as the manifest knows them."""
         with self._turn():

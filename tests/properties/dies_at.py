@@ -1,74 +1,164 @@
-"""Run one piece of work and die at its N-th step: `python dies_at.py BANK WORK N`.
+"""Do a piece of work on a bank and die at its N-th step, again and again.
 
-Steps are the calls that change the disk or commit an index. The process kills itself before a
-step, with no chance to clean up. It ends with 0 when the work was done before step N came.
+A server on standard input and output: for each line `FOLDER WORK N` it forks a process that does
+the work and kills itself before step N, with no chance to clean up. It answers with `killed`, or
+with `done` and the number of steps. Steps are the calls that change the disk.
+
+The hooks are here and not in the product: os, pathlib and sqlite3 are wrapped in the process that
+dies, just before the work begins.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import sqlite3
 import sys
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from memory_bank import append as append_text
-from memory_bank import merge, open_bank, recall, remember, rename, sqlite
-from memory_bank.retrievers import keyword
+import tantivy  # noqa: F401  (loaded before the fork, like all that the work needs)
 
-WORK: dict[str, Callable[[Any], object]] = {
-    "append": lambda bank: append_text(bank, "facts/bm25", "appended line"),
-    "remember": lambda bank: remember(bank, "a new thing to know", name="facts/new"),
-    "rename": lambda bank: rename(bank, "facts/bm25", "facts/ranking"),
+from memory_bank import (
+    Bank,
+    append,
+    delete,
+    doctor,
+    edit,
+    merge,
+    open_bank,
+    recall,
+    remember,
+    rename,
+    restore,
+    set_status,
+    sqlite,
+)
+from memory_bank.embedders import hashing
+from memory_bank.retrievers import _matrix, keyword, vectors
+
+SETTINGS = {"memory.embedder": "hashing"}
+FILES = ("fsync", "link", "replace", "rename", "unlink", "mkdir", "rmdir", "ftruncate", "open")
+PATHS = ("replace", "rename", "unlink", "mkdir", "rmdir", "write_text", "write_bytes")
+WRAPPED: list[tuple[Any, tuple[str, ...]]] = [
+    (os, FILES), (Path, PATHS), (shutil, ("copy2",)),
+    (keyword.KeywordIndex, ("put", "commit")), (_matrix, ("_write",)),
+]  # fmt: skip
+STATEMENTS = ("BEGIN", "COMMIT", "PRAGMA journal_mode", "PRAGMA user_version =")
+
+
+def _damaged(bank: Bank) -> None:
+    """Let a question meet damaged words and vectors."""
+    for file in bank.layout.index.rglob("*"):
+        if file.name in {"meta.json", "vectors.db"}:
+            file.write_bytes(b"garbage")
+    recall(bank, "tantivy")
+
+
+def _reindex(bank: Bank) -> None:
+    """Index notes that came, changed and went."""
+    root = bank.layout.root
+    (root / "facts/new.md").write_text("# New\n\nA capercaillie, see [[bm25]].\n")
+    (root / "decisions/whoosh.md").write_text("# Whoosh\n\nAnother text.\n")
+    recall(bank, "tantivy")
+
+
+WORK: dict[str, Callable[[Bank], object]] = {
+    "append": lambda bank: append(bank, "facts/bm25", "appended line"),
+    "edit": lambda bank: edit(bank, "facts/bm25", "Changed.", section="BM25"),
+    "archive": lambda bank: set_status(bank, "facts/bm25", "archived"),
+    "remember": lambda bank: remember(bank, "a new thing to know", name="deep/facts/new"),
+    "remember again": lambda bank: remember(
+        bank, "# BM25\n\nBM25 scores a word by its rarity and damps long documents.", tags=["x"]
+    ),
+    "delete": lambda bank: delete(bank, "facts/bm25"),
+    "restore": lambda bank: restore(bank, "facts/gone"),
+    "rename": lambda bank: rename(bank, "facts/bm25", "deep/ranking"),
     "merge": lambda bank: merge(
         bank, ["facts/bm25", "decisions/whoosh"], "facts/both", "# Both\n\nmerged text\n"
     ),
+    "recover": lambda bank: recall(bank, "tantivy"),
     "index": lambda bank: recall(bank, "tantivy"),
+    "reindex": _reindex,
+    "rebuild": lambda bank: bank.rebuild(),
+    "mend": _damaged,
+    "check": doctor,
 }
+FROM_NOTHING = frozenset(["index", "recover"])
+"""Work that begins with a bank as it lies, instead of one that is up to date."""
 
 
-def _arm(left: int) -> None:
+def arm(number: int) -> Callable[[], int]:
+    """Die before the step of that number; return what counts the steps."""
+    counted = 0
+
     def step() -> None:
-        nonlocal left
-        left -= 1
-        if left == 0:
+        nonlocal counted
+        counted += 1
+        if counted == number:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    def before(owner: Any, name: str) -> None:
-        real = getattr(owner, name)
+    for owner, names in WRAPPED:
+        for name in names:
+            _before(owner, name, step)
+    connect = sqlite.connect
 
-        def call(*args: Any, **kwargs: Any) -> Any:
+    def traced(*args: Any) -> sqlite3.Connection:
+        base = connect(*args)
+        base.set_trace_callback(lambda sql: step() if sql.startswith(STATEMENTS) else None)
+        return base
+
+    sqlite.connect = traced
+    return lambda: counted
+
+
+def _before(owner: Any, name: str, step: Callable[[], None]) -> None:
+    """Let a call be preceded by a step; an `open` only when it may make the file."""
+    real = getattr(owner, name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if name != "open" or (len(args) > 1 and args[1] & os.O_CREAT):
             step()
-            return real(*args, **kwargs)
+        return real(*args, **kwargs)
 
-        setattr(owner, name, call)
-
-    for name in ("fsync", "link", "replace", "rename", "unlink", "mkdir", "rmdir"):
-        before(os, name)
-    for name in ("replace", "rename", "unlink", "mkdir", "rmdir"):
-        before(Path, name)
-    before(keyword.KeywordIndex, "commit")
-    real_transaction = sqlite.transaction
-
-    def transaction(base: Any) -> Any:
-        step()
-        return real_transaction(base)
-
-    for module in list(sys.modules.values()):
-        if getattr(module, "transaction", None) is real_transaction:
-            module.transaction = transaction  # type: ignore[attr-defined]
+    setattr(owner, name, call)
 
 
-def main() -> None:
-    folder, work, number = sys.argv[1:4]
-    with open_bank(folder, settings={"memory.embedder": "none"}) as bank:
-        if work != "index":
-            bank.catch_up()
-        bank.index.indexer  # noqa: B018  (its modules must be loaded before they are armed)
-        _arm(int(number))
-        WORK[work](bank)
+def work(folder: str, name: str, number: int) -> int:
+    """Do a piece of work and return how many steps it took, if it comes to that."""
+    vectors._RECENT_MOST = 1  # vectors are published at once
+    with open_bank(folder, settings=SETTINGS) as bank:
+        if name not in FROM_NOTHING:
+            bank.sync()
+            bank.close()
+        _ = hashing, bank.id
+        steps = arm(number)
+        WORK[name](bank)
+        return steps()
+
+
+def serve() -> None:
+    """Answer each line with how the work ended."""
+    for line in sys.stdin:
+        folder, name, number = line.rstrip("\n").split("\t")
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            try:
+                os.write(writing, f"done {work(folder, name, int(number))}".encode())
+            except BaseException:  # noqa: BLE001  (whatever it is, the test must hear of it)
+                os.write(writing, f"failed {traceback.format_exc()!r}".encode())
+            os._exit(0)
+        os.close(writing)
+        with os.fdopen(reading, "rb") as pipe:
+            said = pipe.read().decode()
+        os.waitpid(child, 0)
+        print(said or "killed", flush=True)  # noqa: T201  (the answer)
 
 
 if __name__ == "__main__":
-    main()
+    serve()

@@ -5,86 +5,192 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, append, open_bank, show, update
+from memory_bank import Bank, append, open_bank, recall, show, update
 from memory_bank.actions.upkeep import compare
-from memory_bank.errors import Conflict
+from memory_bank.errors import Conflict, NoteNotFound
 
-_WRITER = """
+Opening = Callable[..., Bank]
+
+START = """
 import sys
-from memory_bank import append, open_bank
-who, count = sys.argv[2], int(sys.argv[3])
+from memory_bank import append, delete, open_bank, recall, rename, restore, show, update
+from memory_bank.errors import Busy, Conflict, NoteExists, NoteNotFound
 with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
+    who, count = sys.argv[2], int(sys.argv[3])
+    bank.catch_up()
+    print("ready", flush=True)
+    sys.stdin.readline()
     for number in range(count):
-        append(bank, "facts/bm25", f"line {who}-{number}.")
+        line = f"line {who}-{number}."
 """
+APPENDING = (
+    START
+    + """\
+        append(bank, "facts/bm25", line)
+"""
+)
+REPLACING = (
+    START
+    + """\
+        while True:
+            seen = show(bank, "facts/bm25")
+            try:
+                update(bank, "facts/bm25", f"{seen.body}{line}\\n", if_match=seen.etag)
+                break
+            except Conflict:
+                continue
+"""
+)
+CHASING = (
+    START
+    + """\
+        for _ in range(200):
+            try:
+                append(bank, "BM25", line)
+                break
+            except (Conflict, NoteNotFound):
+                continue
+        else:
+            sys.exit("the note was never there")
+"""
+)
+MOVING = (
+    START
+    + """\
+        new = f"facts/{who}-{number % 3}"
+        try:
+            rename(bank, "BM25", new)
+        except (Conflict, NoteNotFound, NoteExists):
+            continue
+"""
+)
+REBUILDING = (
+    START
+    + """\
+        bank.rebuild()
+"""
+)
+ASKING = (
+    START
+    + """\
+        found = recall(bank, "whoosh")
+        assert found.notes, "the notes hid"
+"""
+)
 
 
-def test_processes_that_append_lose_no_line(project: Path) -> None:
-    writers = [
-        subprocess.Popen([sys.executable, "-c", _WRITER, str(project), str(who), "8"])
-        for who in range(3)
+def run(project: Path, *scripts: tuple[str, int]) -> None:
+    """Run scripts at the same time; each must end well."""
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    started = [
+        subprocess.Popen(  # type: ignore[call-overload]
+            [sys.executable, "-P", "-c", script, str(project), str(who), str(count)],
+            text=True,
+            **pipes,
+        )
+        for who, (script, count) in enumerate(scripts)
     ]
-    assert [writer.wait(90) for writer in writers] == [0, 0, 0]
-    text = (project / ".memories/facts/bm25.md").read_text(encoding="utf-8")
-    wanted = {f"line {who}-{number}." for who in range(3) for number in range(8)}
-    assert {line for line in text.splitlines() if line.startswith("line ")} == wanted
+    for process in started:
+        assert process.stdout.readline() == "ready\n", process.stderr.read()
+    for process in started:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    ended = [(process.communicate(timeout=120)[1], process.returncode) for process in started]
+    assert [code for _, code in ended] == [0] * len(scripts), [said for said, _ in ended if said]
+
+
+def lines(text: str) -> list[str]:
+    return sorted(line for line in text.splitlines() if line.startswith("line "))
+
+
+def expected(*counts: int) -> list[str]:
+    return sorted(f"line {who}-{n}." for who, count in enumerate(counts) for n in range(count))
+
+
+def whole(project: Path) -> None:
     with open_bank(project, settings={"memory.embedder": "none"}) as bank:
         assert compare(bank).differences == ()
+    assert not list(project.rglob(".mb-*"))
+    assert not list(project.rglob(".journal-*"))
 
 
-def test_threads_of_one_bank_lose_no_line(project: Path) -> None:
+@pytest.mark.parametrize("script", [APPENDING, REPLACING], ids=["append", "read and replace"])
+def test_processes_lose_no_line(project: Path, script: str) -> None:
+    run(project, *[(script, 8)] * 3)
+    text = (project / ".memories/facts/bm25.md").read_text(encoding="utf-8")
+    assert lines(text) == expected(8, 8, 8)
+    whole(project)
+
+
+def test_a_note_that_moves_while_it_grows_loses_no_line_and_no_link(project: Path) -> None:
+    run(project, (CHASING, 8), (CHASING, 8), (MOVING, 8))
+    (note,) = [
+        path
+        for path in (project / ".memories").rglob("*.md")
+        if path.read_text(encoding="utf-8").startswith("# BM25")
+    ]
+    assert lines(note.read_text(encoding="utf-8")) == expected(8, 8)
     with open_bank(project, settings={"memory.embedder": "none"}) as bank:
-        threads = [
-            threading.Thread(
-                target=lambda who=who: [
-                    append(bank, "facts/bm25", f"line {who}-{n}.") for n in range(5)
-                ]
-            )
-            for who in range(4)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
-        text = show(bank, "facts/bm25").content
-    assert text.count("line ") == 20
+        assert show(bank, note.stem).backlinks_count == 1
+    whole(project)
 
 
-def test_of_two_who_read_the_same_version_one_wins(project: Path) -> None:
+def test_rebuilding_disturbs_neither_readers_nor_writers(project: Path) -> None:
+    run(project, (REBUILDING, 10), (ASKING, 60), (APPENDING, 10), (REBUILDING, 10))
+    text = (project / ".memories/facts/bm25.md").read_text(encoding="utf-8")
+    assert lines(text) == sorted(f"line 2-{n}." for n in range(10))
+    whole(project)
+
+
+def test_processes_that_index_a_new_bank_at_once_agree(project: Path) -> None:
+    for number in range(40):
+        (project / f".memories/{number}.md").write_text(f"kestrel {number}")
+    run(project, *[(ASKING, 2)] * 4)
+    whole(project)
+
+
+def test_threads_of_one_bank_lose_no_line(project: Path, opening: Opening) -> None:
+    bank = opening(project)
+
+    def work(who: int) -> None:
+        for number in range(6):
+            append(bank, "facts/bm25", f"line {who}-{number}.")
+            assert recall(bank, "whoosh", count_access=False).notes
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
+    assert lines(show(bank, "facts/bm25").content) == expected(6, 6, 6, 6)
+
+
+def test_of_those_who_read_the_same_version_one_wins(project: Path, opening: Opening) -> None:
     """Each round, writers replace the note as they read it: exactly one may."""
-    won: list[str] = []
-    refused: list[str] = []
+    banks = [opening(project) for _ in range(3)]
 
-    def rewrite(bank: Bank, etag: str, gate: threading.Barrier, who: str) -> None:
+    def rewrite(bank: Bank, etag: str, gate: threading.Barrier, text: str) -> str:
         gate.wait(20)
         try:
-            update(bank, "facts/bm25", f"# Written by {who}\n", if_match=etag)
+            update(bank, "facts/bm25", text, if_match=etag)
         except Conflict:
-            refused.append(who)
-        else:
-            won.append(who)
+            return ""
+        return text
 
-    with (
-        open_bank(project, settings={"memory.embedder": "none"}) as one,
-        open_bank(project, settings={"memory.embedder": "none"}) as other,
-    ):
-        for number in range(6):
-            etag = show(one, "facts/bm25").etag
-            gate = threading.Barrier(2)
-            pair = [
-                threading.Thread(target=rewrite, args=(bank, etag, gate, f"{name}{number}"))
-                for name, bank in (("a", one), ("b", other))
+    with ThreadPoolExecutor(3) as threads:
+        for number in range(8):
+            etag = show(banks[0], "facts/bm25").etag
+            gate = threading.Barrier(3)
+            tried = [
+                threads.submit(rewrite, bank, etag, gate, f"# Written by {who} in {number}\n")
+                for who, bank in enumerate(banks)
             ]
-            for thread in pair:
-                thread.start()
-            for thread in pair:
-                thread.join(30)
-            assert show(one, "facts/bm25").body.strip() == f"# Written by {won[-1]}"
-    assert (len(won), len(refused)) == (6, 6)
+            won = [text for one in tried if (text := one.result())]
+            assert len(won) == 1
+            assert show(banks[0], "facts/bm25").body == won[0]
 
 
 def test_an_old_version_is_refused_and_nothing_is_written(bank: Bank, project: Path) -> None:
@@ -94,3 +200,27 @@ def test_an_old_version_is_refused_and_nothing_is_written(bank: Bank, project: P
     with pytest.raises(Conflict, match="changed since it was read"):
         append(bank, "facts/bm25", "mine", if_match=etag)
     assert file.read_text(encoding="utf-8") == "# Edited in vim\n"
+
+
+def test_a_person_who_saves_meanwhile_is_not_overwritten(
+    bank: Bank, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The editor saves between our read and our rename."""
+    file = project / ".memories/facts/bm25.md"
+    change = bank.store.change
+
+    def saving(path: str, edit: Callable[[str], str], if_match: str | None = None) -> str:
+        def edited(text: str) -> str:
+            new = edit(text)
+            file.write_text("# Saved in vim\n", encoding="utf-8")
+            return new
+
+        return change(path, edited, if_match)
+
+    monkeypatch.setattr(bank.store, "change", saving)
+    with pytest.raises(Conflict):
+        append(bank, "facts/bm25", "mine")
+    assert file.read_text(encoding="utf-8") == "# Saved in vim\n"
+    file.unlink()
+    with pytest.raises(NoteNotFound):
+        append(bank, "facts/bm25", "mine")
