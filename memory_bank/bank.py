@@ -16,6 +16,7 @@ from memory_bank import config, layout, sqlite
 from memory_bank.activity.access import AccessLog
 from memory_bank.config import Settings
 from memory_bank.errors import BadInput, Busy, IndexDamaged, NoBank, NoteNotFound
+from memory_bank.indexer.news import News
 from memory_bank.layout import Layout
 from memory_bank.locks import locked
 from memory_bank.manifest import resolve
@@ -55,6 +56,7 @@ class Bank:
         """Who is told how far the catch-up before an answer is, if somebody wants to know."""
         self._index: Index | None = None
         self._access: AccessLog | None = None
+        self._news = News(place.root)
 
     def __enter__(self) -> Self:
         """Return the bank itself."""
@@ -73,6 +75,7 @@ class Bank:
         """Let go of all files; the bank can be used again, which opens them anew."""
         with self.lock:
             self._drop()
+            self._news.close()
             if self._access is not None:
                 self._access.close()
                 self._access = None
@@ -103,12 +106,16 @@ class Bank:
             if self.store.interrupted():
                 with self.store.writing():
                     pass
+            self._news.gather()
+            if self._nothing_new():
+                return
             try:
                 report = self.healing(
                     lambda index: index.indexer.sync(
                         seconds=_EMBED_SECONDS,
                         wait=_WAIT,
                         thorough=False,
+                        paths=self._news.changed(index),
                         progress=progress or self.progress,
                     )
                 )
@@ -117,6 +124,7 @@ class Bank:
                     raise
                 self.problem = _BUSY
                 return
+            self._news.indexed(self._index)
             self.store.sweep(report.leftover)
             if report.problem:
                 self.problem = report.problem
@@ -124,6 +132,17 @@ class Bank:
                 self.problem = (
                     f"{report.waiting} passages wait for their vectors: run `memory-bank sync`"
                 )
+
+    def _nothing_new(self) -> bool:
+        """Tell whether the index is known to be up to the files, without looking at them."""
+        index = self._index
+        if index is None or self._news.changed(index) != frozenset():
+            return False
+        try:
+            with sqlite.guarded(self.layout.manifest):
+                return index.current() and index.indexer.complete()
+        except IndexDamaged:
+            return False
 
     def healing(self, ask: Callable[[Index], Result]) -> Result:
         """Ask the index; when it turns out damaged, mend it from the files and ask again.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from memory_bank.manifest.database import DONE, UNINDEXED
 from memory_bank.notes.scan import Scan, Stamp
-from memory_bank.sqlite import Connection
+from memory_bank.sqlite import Connection, chunked
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +25,33 @@ class Changes:
         return bool(self.changed or self.gone or self.refused is not None)
 
 
+_ROWS = "SELECT id, path, state, size, mtime_ns, ctime_ns, inode FROM notes"
+
+
 def compare(base: Connection, scan: Scan) -> Changes:
-    """Compare a scan with the manifest by stamps; bytes decide later."""
+    """Compare a scan of all files with the manifest by stamps; bytes decide later."""
+    changed, gone = _compare(base.execute(_ROWS), scan)
+    recorded = dict(base.execute("SELECT path, reason FROM refused"))
+    return Changes(changed, gone, None if recorded == scan.refused else scan.refused)
+
+
+def compare_some(base: Connection, scan: Scan, paths: Collection[str]) -> Changes | None:
+    """Compare some files that were looked at; None when one of them could be no note before."""
+    wanted = list(paths)
+    if any(chunked(base, "SELECT 1 FROM refused WHERE path IN ({})", wanted)):
+        return None
+    return Changes(*_compare(chunked(base, f"{_ROWS} WHERE path IN ({{}})", wanted), scan), None)
+
+
+def _compare(
+    rows: Iterable[tuple[Any, ...]], scan: Scan
+) -> tuple[dict[str, Stamp], tuple[int, ...]]:
     changed = dict(scan.files)
     gone: list[int] = []
-    rows = base.execute("SELECT id, path, state, size, mtime_ns, ctime_ns, inode FROM notes")
     for number, path, state, *stamp in rows:
         found = changed.get(path)
         if found is None:
             gone.append(number)
         elif found == tuple(stamp) and state in {DONE, UNINDEXED}:
             del changed[path]
-    recorded = dict(base.execute("SELECT path, reason FROM refused"))
-    return Changes(changed, tuple(gone), None if recorded == scan.refused else scan.refused)
+    return changed, tuple(gone)

@@ -7,13 +7,13 @@ Whoever comes after a kill finds rows that are not done and puts them again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from memory_bank.errors import EmbedderUnavailable, IndexDamaged
-from memory_bank.indexer.changes import Changes, compare
+from memory_bank.indexer.changes import Changes, compare, compare_some
 from memory_bank.indexer.dates import Dates
 from memory_bank.indexer.reading import Same, Unread, read
 from memory_bank.layout import Layout, private_folder
@@ -21,7 +21,7 @@ from memory_bank.locks import WAIT, locked
 from memory_bank.manifest import resolve, write
 from memory_bank.manifest.database import DONE, GONE, PENDING, meta
 from memory_bank.manifest.write import Reading
-from memory_bank.notes.scan import scan
+from memory_bank.notes.scan import look, scan
 from memory_bank.retrievers.base import Entry, Retriever
 from memory_bank.sqlite import Connection, guarded, transaction
 
@@ -93,11 +93,13 @@ class Indexer:
         seconds: float = float("inf"),
         wait: float = WAIT,
         thorough: bool = True,
+        paths: Collection[str] | None = None,
         progress: Progress | None = None,
     ) -> SyncReport:
         """Index whatever differs; embed for at most about that many seconds.
 
-        A thorough sync also asks git for the dates of notes that say none, and finds retrievers
+        Where it is known that other files did not change, only those of `paths` are looked at. A
+        thorough sync also asks git for the dates of notes that say none, and finds retrievers
         that lost entries. Raises Busy when another process indexes for longer than `wait` seconds,
         StorageFailed when the disk or a folder refuses; what was committed until then stays.
         """
@@ -105,20 +107,21 @@ class Indexer:
         report = SyncReport()
         progress = progress or _silent
         with guarded(self._layout.manifest):
-            found = scan(self._layout.root)
-            report.leftover = found.leftover
-            changes = compare(self._base, found)
-            complete = meta(self._base, _COMPLETE) == self._signature
-            if changes or not complete or thorough:
+            changes = self._look(report, paths)
+            if changes or not self.complete() or thorough:
                 self._postponed = () if thorough else self._slow_to_fill()
                 if self._dates.refresh() or changes or self._unfilled():
-                    self._work(report, wait, progress)
+                    self._work(report, wait, progress, paths)
                 if thorough:
                     self._check(report, progress)
                 self._embed(report, seconds, progress)
                 self._conclude(report)
         report.seconds = time.monotonic() - started
         return report
+
+    def complete(self) -> bool:
+        """Tell whether every retriever has everything that was indexed."""
+        return meta(self._base, _COMPLETE) == self._signature
 
     def redate(self) -> None:
         """Ask git anew for the dates of notes that say none."""
@@ -143,7 +146,24 @@ class Indexer:
                 raise IndexDamaged(f"{self._layout.manifest} was replaced", "it is opened anew")
             yield
 
-    def _work(self, report: SyncReport, wait: float, progress: Progress) -> None:
+    def _look(self, report: SyncReport, paths: Collection[str] | None) -> Changes:
+        """Look at some files, or at all where there is more to do than they tell."""
+        if paths is not None and not self._begun():
+            found = look(self._layout.root, paths)
+            changes = compare_some(self._base, found, paths) if found else None
+            if changes is not None:
+                return changes
+        every = scan(self._layout.root)
+        report.leftover = every.leftover
+        return compare(self._base, every)
+
+    def _work(
+        self,
+        report: SyncReport,
+        wait: float,
+        progress: Progress,
+        paths: Collection[str] | None = None,
+    ) -> None:
         done: set[str] = set()
         while True:
             with self._turn(wait):
@@ -151,7 +171,7 @@ class Indexer:
                     self._refill(retriever, progress)
                     report.refilled.append(retriever.name)
                 # looked at again: another process may have done it while this one waited
-                changes = compare(self._base, scan(self._layout.root))
+                changes = self._look(report, paths)
                 # each file once: one whose stamp can't be trusted yet still counts as changed
                 left = [path for path in changes.changed if path not in done]
                 self._batch(left[:BATCH], changes, report)

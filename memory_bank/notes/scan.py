@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_ISREG
 
 from memory_bank.errors import NoBank, StorageFailed
 from memory_bank.layout import NOTE_SUFFIXES, TEMPORARY_PREFIX
@@ -41,6 +43,20 @@ def scan(root: Path) -> Scan:
         raise NoBank(f"the bank {root} is gone", "its index is kept; bring the folder back")
     found = Scan()
     _walk(str(root), "", found)
+    return found
+
+
+def look(root: Path, paths: Collection[str]) -> Scan | None:
+    """Look at some files only; None when one of them is there but can't be a note."""
+    found = Scan()
+    for path in paths:
+        try:
+            stat = os.lstat(f"{root}{os.sep}{path}")
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        if not (S_ISREG(stat.st_mode) and path.endswith(NOTE_SUFFIXES) and is_text(path)):
+            return None
+        found.files[path] = _stamp(stat)
     return found
 
 
