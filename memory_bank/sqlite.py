@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from memory_bank.errors import Busy, IndexDamaged, StorageFailed
 
 __all__ = [
     "Connection",
     "Identity",
+    "Memo",
     "chunked",
     "connect",
     "discard",
@@ -24,6 +25,7 @@ __all__ = [
 ]
 
 Identity = tuple[int, int] | None
+Table = TypeVar("Table")
 
 _WAIT = 30.0
 _PAUSE = 0.01
@@ -121,6 +123,30 @@ def chunked(
     for start in range(0, len(values), _CHUNK):
         part = values[start : start + _CHUNK]
         yield from base.execute(sql.format(",".join("?" * len(part))), part)
+
+
+class Memo(Generic[Table]):
+    """Keeps a table in memory as long as no one writes to the database.
+
+    It is loaded when it is asked for a second time in the same state: who asks once reads the few
+    rows that are needed.
+    """
+
+    def __init__(self, load: Callable[[Connection], Table]) -> None:
+        """Load with `load`, when it pays."""
+        self._load = load
+        self._state: tuple[Connection, int, int] | None = None
+        self._table: Table | None = None
+
+    def of(self, base: Connection) -> Table | None:
+        """Return the table as it is now; None when its rows are better read one by one."""
+        (version,) = base.execute("PRAGMA data_version").fetchone()
+        state = base, int(version), base.total_changes
+        if state != self._state:
+            self._state, self._table = state, None
+        elif self._table is None:
+            self._table = self._load(base)
+        return self._table
 
 
 def identity(file: Path) -> Identity:

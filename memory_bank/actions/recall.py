@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
-from memory_bank.manifest import filters, lookup
+from memory_bank.manifest import filters
 from memory_bank.manifest.lookup import PassageRow, SectionRow
 from memory_bank.notes import files
 from memory_bank.notes.dates import iso_of
@@ -172,23 +172,23 @@ def _found(bank: Bank, index: Index, wanted: _Wanted) -> tuple[Found, list[Recal
         limit=wanted.limit,
         now=time.time(),
     )
-    return found, [_recalled(bank, index, hit, parsed.question.text) for hit in found.hits]
+    return found, [_recalled(bank, hit, parsed.question.text) for hit in found.hits]
 
 
-def _recalled(bank: Bank, index: Index, hit: Hit, text: str) -> RecalledNote | None:
+def _recalled(bank: Bank, hit: Hit, text: str) -> RecalledNote | None:
     """Read what was found from its file; None when the file is not what was indexed any more."""
     note = hit.note
     lines = _lines(bank, hit)
     if lines is None:
         return None
-    place = lookup.section(index.base, note.number, hit.best.section)
+    section = hit.best.section
     return RecalledNote(
         note_id=note.id,
         path=note.path,
         line=hit.best.line,
         title=note.title,
-        heading=_heading(place),
-        content=disclosure.span(lines, place.line, place.end_line),
+        heading=_heading(section),
+        content=disclosure.span(lines, section.line, section.end_line),
         snippet=_snippet(lines, hit.best, text),
         tags=note.tags,
         type=note.type,
@@ -203,7 +203,7 @@ def _recalled(bank: Bank, index: Index, hit: Hit, text: str) -> RecalledNote | N
         also=tuple(
             Also(
                 line=passage.line,
-                heading=_heading(lookup.section(index.base, note.number, passage.section)),
+                heading=_heading(passage.section),
                 snippet=_snippet(lines, passage, text),
                 relevance_score=round(score, 4),
             )

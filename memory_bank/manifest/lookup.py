@@ -22,7 +22,13 @@ PREVIOUS = ("previous", "prev")
 PART_OF = ("part_of", "session", "parent", "up")
 """Types of links that say where a note stands among others."""
 _ORDER = ", ".join(f"'{kind}'" for kind in (*NEXT, *PREVIOUS, *PART_OF))
+_SUPERSEDING = "'supersedes', 'superseded_by'"
 _LIVE = f"state IN ({DONE}, {PENDING})"
+
+
+_KEY = "CASE note_id WHEN '' THEN path ELSE note_id END"
+
+Dates = Mapping[int, tuple[float, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +72,6 @@ class Surroundings:
     """First and last row of the notes in `following`."""
 
 
-class PassageRow(NamedTuple):
-    """Where a passage stands."""
-
-    row: int
-    note: int
-    section: int
-    line: int
-    end_line: int
-
-
 class SectionRow(NamedTuple):
     """Where a section stands, with the headings above it."""
 
@@ -84,21 +80,33 @@ class SectionRow(NamedTuple):
     headings: tuple[str, ...]
 
 
-def passages(base: Connection, rows: Collection[int]) -> list[PassageRow]:
+class PassageRow(NamedTuple):
+    """Where a passage stands, and in which section."""
+
+    row: int
+    note: int
+    ordinal: int
+    """Number of the section in its note; an empty note's passage is in none, -1."""
+    line: int
+    end_line: int
+    section: SectionRow
+
+
+def passages(base: Connection, rows: Collection[int]) -> dict[int, PassageRow]:
     """Return the passages of some row numbers; those gone meanwhile are left out."""
-    sql = "SELECT row, note, section, line, end_line FROM passages WHERE row IN ({})"
-    return [PassageRow(*found) for found in chunked(base, sql, list(rows))]
+    sql = (
+        "SELECT row, p.note, section, p.line, p.end_line, coalesce(s.line, 1),"
+        " coalesce(s.end_line, 1), coalesce(headings, '') FROM passages AS p"
+        " LEFT JOIN sections AS s ON s.note = p.note AND ordinal = section WHERE row IN ({})"
+    )
+    return {
+        row: PassageRow(row, note, ordinal, line, end_line, _section(*around))
+        for row, note, ordinal, line, end_line, *around in chunked(base, sql, list(rows))
+    }
 
 
-def section(base: Connection, note: int, ordinal: int) -> SectionRow:
-    """Return one section of a note; an empty note has an empty one."""
-    row = base.execute(
-        "SELECT line, end_line, headings FROM sections WHERE note = ? AND ordinal = ?",
-        (note, ordinal),
-    ).fetchone()
-    if row is None:
-        return SectionRow(1, 1, ())
-    return SectionRow(row[0], row[1], tuple(filter(None, row[2].split(SEPARATOR))))
+def _section(line: int, end_line: int, headings: str) -> SectionRow:
+    return SectionRow(line, end_line, tuple(filter(None, headings.split(SEPARATOR))))
 
 
 def notes(base: Connection, numbers: Collection[int]) -> dict[int, NoteRow]:
@@ -109,13 +117,15 @@ def notes(base: Connection, numbers: Collection[int]) -> dict[int, NoteRow]:
     return {row[0]: _note(row, tags) for row in rows}
 
 
-def dates(base: Connection, numbers: Collection[int]) -> dict[int, tuple[float, str]]:
-    """Return when some notes were created, and what the access log knows them by."""
-    key = "CASE note_id WHEN '' THEN path ELSE note_id END"
-    sql = f"SELECT id, created, {key} FROM notes WHERE id IN ({{}})"
-    return {
-        number: (created, known) for number, created, known in chunked(base, sql, list(numbers))
-    }
+def dates(base: Connection, numbers: Collection[int] | None = None) -> Dates:
+    """Return when some notes, or all, were created, and what the access log knows them by."""
+    sql = f"SELECT id, created, {_KEY} FROM notes"
+    rows = (
+        base.execute(sql)
+        if numbers is None
+        else chunked(base, f"{sql} WHERE id IN ({{}})", list(numbers))
+    )
+    return {number: (created, known) for number, created, known in rows}
 
 
 def note_at(base: Connection, path: str) -> NoteRow | None:
@@ -166,6 +176,11 @@ def superseded(base: Connection, numbers: Collection[int]) -> dict[int, tuple[in
     return {old: (new, path) for old, new, path in rows if old != new}
 
 
+def supersedes(base: Connection) -> bool:
+    """Tell whether any note supersedes another."""
+    return _any_link(base, _SUPERSEDING)
+
+
 def surroundings(base: Connection, numbers: Collection[int]) -> Surroundings:
     """Return how some notes hang together: by `next`, `previous` and what they are part of."""
     following, container = _linked(base, numbers)
@@ -179,8 +194,7 @@ def _spans(base: Connection, numbers: Collection[int]) -> dict[int, tuple[int, i
 
 
 def _linked(base: Connection, numbers: Collection[int]) -> tuple[dict[int, int], dict[int, str]]:
-    known = f"SELECT 1 FROM links WHERE type IN ({_ORDER}) LIMIT 1"
-    if base.execute(known).fetchone() is None:
+    if not _any_link(base, _ORDER):
         return {}, {}
     sql = (
         "SELECT note, links.type, dest, coalesce(path, ghost) FROM links"
@@ -199,6 +213,12 @@ def _linked(base: Connection, numbers: Collection[int]) -> tuple[dict[int, int],
     return following, container
 
 
+def _any_link(base: Connection, types: str) -> bool:
+    # the second condition lets SQLite use the index of links that have a type
+    known = f"SELECT 1 FROM links WHERE type IN ({types}) AND type <> 'related_to' LIMIT 1"
+    return base.execute(known).fetchone() is not None
+
+
 def codeness(base: Connection, rows: Collection[int]) -> float:
     """Return the mean share of signs, as code has them, in some passages."""
     shares = [
@@ -207,10 +227,11 @@ def codeness(base: Connection, rows: Collection[int]) -> float:
     return sum(shares) / len(shares) if shares else 0.0
 
 
-def first_rows(base: Connection, numbers: Collection[int]) -> dict[int, int]:
+def first_passages(base: Connection, numbers: Collection[int]) -> dict[int, PassageRow]:
     """Map each of some notes to its first passage."""
-    sql = "SELECT note, min(row) FROM passages WHERE note IN ({}) GROUP BY note"
-    return dict(chunked(base, sql, list(numbers)))
+    sql = "SELECT min(row) FROM passages WHERE note IN ({}) GROUP BY note"
+    rows = [row for (row,) in chunked(base, sql, list(numbers))]
+    return {place.note: place for place in passages(base, rows).values()}
 
 
 def mean_words(base: Connection) -> float:

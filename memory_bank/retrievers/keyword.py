@@ -38,7 +38,7 @@ _PREFERRED = 2.0
 """What a quoted phrase weighs in a question that is a sentence."""
 _HEAP = 50_000_000
 _OWNER = "owner"
-_VERSION = "1"
+_VERSION = "2"
 
 
 def _schema() -> tantivy.Schema:
@@ -70,6 +70,8 @@ class KeywordIndex:
         self._schema = _schema()
         self._index: tantivy.Index | None = None
         self._writer: tantivy.IndexWriter | None = None
+        self._seen: tuple[int, int] | None = None
+        """The commit that the reader has, by the file that names its segments."""
 
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
         """Add passages, after dropping those of the notes in `replaced`.
@@ -115,7 +117,7 @@ class KeywordIndex:
         return 0
 
     def find(self, question: Question, limit: int, scope: Scope) -> list[Match]:
-        """Return the passages, or the notes with row 0, that hold most of the question's words."""
+        """Return what holds most of the question's words: passages, or notes with their first."""
         query = self._query(question)
         if query is None:
             return []
@@ -152,10 +154,14 @@ class KeywordIndex:
         """Drop the writer with what it has not committed, and the reader."""
         self._writer = None
         self._index = None
+        self._seen = None
 
     def _searcher(self) -> tantivy.Searcher:
         index = self._opened()
-        index.reload()
+        written = _written(self._folder / "meta.json")
+        if written is None or written != self._seen:
+            index.reload()
+            self._seen = written
         return index.searcher()
 
     def _opened(self) -> tantivy.Index:
@@ -180,7 +186,8 @@ class KeywordIndex:
                 yield self._document([entry], entry.row)
             return
         for _, passages in groupby(entries, key=lambda entry: entry.note):
-            yield self._document(list(passages), 0)
+            found = list(passages)
+            yield self._document(found, found[0].row)
 
     def _document(self, entries: Sequence[Entry], row: int) -> Document:
         first = entries[0]
@@ -251,6 +258,15 @@ class KeywordIndex:
             outside = Query.term_set_query(self._schema, "note", list(scope.without))
             parts.append((Occur.MustNot, outside))
         return Query.boolean_query(parts) if len(parts) > 1 else query
+
+
+def _written(file: Path) -> tuple[int, int] | None:
+    """Tell one version of a file that is only ever replaced from another."""
+    try:
+        stat = file.stat()
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns
 
 
 @contextmanager

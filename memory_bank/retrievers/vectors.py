@@ -45,6 +45,7 @@ _BATCH = 256
 _RECENT_MOST = 2000
 """Vectors in the table before all are published as one matrix; below it a query reads them all."""
 _CHUNK = 500
+_ENTRIES = "SELECT row, note, key FROM entries WHERE key IN ({})"
 _USED = "key IN (SELECT key FROM entries)"
 
 
@@ -68,6 +69,7 @@ class VectorIndex:
         self._opened_file: sqlite.Identity = None
         self._matrix: Matrix | None = None
         self._recent: tuple[int, NDArray[np.int64], NDArray[np.float32]] | None = None
+        self._places = sqlite.Memo(_Places)
 
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
         """Note which text each passage has; texts without a vector wait for `catch_up`."""
@@ -331,15 +333,31 @@ class VectorIndex:
         self, base: Connection, scores: dict[int, float], limit: int, scope: Scope
     ) -> list[Match]:
         best = sorted(scores, key=lambda key: (-scores[key], key))
+        places = self._places.of(base)
         found: list[Match] = []
         for start in range(0, len(best), _CHUNK):
-            sql = "SELECT row, note, key FROM entries WHERE key IN ({})"
-            for row, note, key in chunked(base, sql, best[start : start + _CHUNK]):
-                if note in scope:
-                    found.append(Match(row, note, scores[key]))
+            keys = best[start : start + _CHUNK]
+            rows = places.of(keys) if places else chunked(base, _ENTRIES, keys)
+            found += [Match(row, note, scores[key]) for row, note, key in rows if note in scope]
             if len(found) >= limit:
                 break
         return sorted(found, key=lambda match: (-match.score, match.row))[:limit]
+
+
+class _Places:
+    """Which passages have which text: entries sorted by key, in 24 bytes each."""
+
+    def __init__(self, base: Connection) -> None:
+        rows = base.execute("SELECT key, row, note FROM entries ORDER BY key").fetchall()
+        self._table = np.array(rows, np.int64).reshape(-1, 3)
+
+    def of(self, keys: Sequence[int]) -> list[tuple[int, int, int]]:
+        """Return row, note and key of the passages with these texts."""
+        wanted = np.array(keys, np.int64)
+        first = np.searchsorted(self._table[:, 0], wanted)
+        last = np.searchsorted(self._table[:, 0], wanted, "right")
+        places = [place for pair in zip(first, last, strict=True) for place in range(*pair)]
+        return [(row, note, key) for key, row, note in self._table[places].tolist()]
 
 
 @contextmanager

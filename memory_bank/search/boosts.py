@@ -24,3 +24,9 @@ def recency(settings: Memory, created: float, now: float) -> float:
     """Return the factor of a note created within the boost's days, else 1."""
     young = 0 <= now - created < settings.recency_boost_days * _DAY
     return settings.recency_boost_factor if young else 1.0
+
+
+def most(settings: Memory) -> float:
+    """Return more than any note's factors come to."""
+    accessed = 1.0 + settings.access_recency_weight + 3.0 * settings.access_count_weight
+    return accessed * settings.recency_boost_factor

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from memory_bank.activity.access import NEVER, Access
@@ -14,9 +14,9 @@ from memory_bank.manifest.lookup import NoteRow, PassageRow
 from memory_bank.retrievers.base import Match, Question, Retriever, Scope
 from memory_bank.search import boosts
 from memory_bank.search.fusion import Ranked, by_ranks
-from memory_bank.search.hits import Candidate, Reason
+from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.ranking import Evidence, rank
-from memory_bank.sqlite import Connection
+from memory_bank.sqlite import Connection, Memo
 
 DEPTH = 400
 """Passages taken from the list of words."""
@@ -26,6 +26,8 @@ STRICT_DEPTH = 20_000
 """Passages that may have a required phrase, or lack an excluded one."""
 NEAR_DEPTH = 200
 """Passages taken from the list of meaning."""
+_SPARE = 16
+"""Notes looked at beyond those asked for, in place of those that turn out superseded."""
 _ALSO = 3
 """Further sections of a note that are named in its hit."""
 _SUPERSEDED = 0.5
@@ -73,12 +75,12 @@ class Found:
 
 @dataclass(slots=True)
 class _Group:
-    """The candidates of one note."""
+    """A note that may be shown, with its best passage."""
 
-    best: Candidate
-    others: list[Candidate]
+    note: int
+    row: int
     score: float
-    reasons: list[Reason]
+    boosts: list[Reason] = field(default_factory=list)
     access: Access = NEVER
     superseded_by: str = ""
 
@@ -100,6 +102,7 @@ class Engine:
         self._whole_notes = whole_notes
         self._settings = settings
         self._accesses = accesses
+        self._dates = Memo(lookup.dates)
 
     def search(
         self,
@@ -117,15 +120,12 @@ class Engine:
         if not question.text.strip() and not question.strict:
             return Found(self._newest(scope, limit), mode)
         evidence, used, reason = self._ask(question, scope, meaning, mode)
-        if self._settings.search.fusion == "rrf":
-            candidates = self._by_ranks(evidence)
-        else:
-            candidates = self._by_scores(evidence)
-        groups = _by_note(candidates.values())
+        ranking = self._rank(evidence)
+        groups = self._contenders(_by_note(ranking), limit)
         self._boost(groups, now)
         self._demote(groups)
-        best = sorted(groups.items(), key=lambda item: (-item[1].score, item[0]))[:limit]
-        return Found(self._hits(best), used, reason)
+        best = sorted(groups.values(), key=lambda group: (-group.score, group.note))[:limit]
+        return Found(self._hits(best, ranking), used, reason)
 
     def _ask(
         self, question: Question, scope: Scope, meaning: Meaning, mode: str
@@ -169,8 +169,7 @@ class Engine:
         if scope.only is None:
             return ()
         notes = lookup.newest(self._base, scope, limit)
-        rows = lookup.first_rows(self._base, [note.number for note in notes])
-        places = {place.note: place for place in lookup.passages(self._base, list(rows.values()))}
+        places = lookup.first_passages(self._base, [note.number for note in notes])
         seen = self._accesses([note.key for note in notes])
         reasons = (Reason("conditions", "meets them all; the newest first", 1.0),)
         return tuple(
@@ -179,23 +178,28 @@ class Engine:
             if note.number in places
         )
 
-    def _by_scores(self, evidence: Evidence) -> dict[int, Candidate]:
-        found = {match.note for match in (*evidence.words, *evidence.meaning)}
-        whole = {match.note for match in evidence.notes} - found
-        around = lookup.surroundings(self._base, found | whole)
-        first_rows = lookup.first_rows(self._base, whole)
-        return rank(evidence, around, partial(lookup.codeness, self._base), first_rows)
+    def _rank(self, evidence: Evidence) -> Ranking:
+        if self._settings.search.fusion == "rrf":
+            lists = [Ranked("keyword", evidence.words), Ranked("vectors", evidence.meaning)]
+            return by_ranks(lists, self._settings.search.rrf_k)
+        found = {match.note for match in (*evidence.words, *evidence.notes, *evidence.meaning)}
+        around = lookup.surroundings(self._base, found)
+        return rank(evidence, around, partial(lookup.codeness, self._base))
 
-    def _by_ranks(self, evidence: Evidence) -> dict[int, Candidate]:
-        lists = [Ranked("keyword", evidence.words), Ranked("vectors", evidence.meaning)]
-        return by_ranks(lists, self._settings.search.rrf_k)
+    def _contenders(self, groups: list[_Group], limit: int) -> dict[int, _Group]:
+        """Leave out the notes that no boost can bring among the best."""
+        last = limit - 1 + (_SPARE if lookup.supersedes(self._base) else 0)
+        if last >= len(groups):
+            return {group.note: group for group in groups}
+        least = groups[last].score / boosts.most(self._settings.memory)
+        return {group.note: group for group in groups if group.score >= least}
 
     def _boost(self, groups: Mapping[int, _Group], now: float) -> None:
         settings = self._settings.memory
-        dates = lookup.dates(self._base, list(groups))
-        seen = self._accesses([key for _, key in dates.values()])
-        for number, (created, key) in dates.items():
-            group = groups[number]
+        dates = self._dates.of(self._base) or lookup.dates(self._base, groups.keys())
+        seen = self._accesses([dates[number][1] for number in groups if number in dates])
+        for number, group in groups.items():
+            created, key = dates.get(number, (0.0, ""))
             group.access = seen.get(key, NEVER)
             factors = {
                 "recency": boosts.recency(settings, created, now),
@@ -204,61 +208,70 @@ class Engine:
             for name, factor in factors.items():
                 if factor != 1.0:
                     group.score *= factor
-                    group.reasons.append(Reason(name, "boost", factor))
+                    group.boosts.append(Reason(name, "boost", factor))
 
     def _demote(self, groups: Mapping[int, _Group]) -> None:
         """Rank a superseded note below the one that supersedes it, which is lifted if need be."""
-        for old, (new, path) in lookup.superseded(self._base, list(groups)).items():
+        if not lookup.supersedes(self._base):
+            return
+        for old, (new, path) in lookup.superseded(self._base, groups.keys()).items():
             group = groups[old]
             group.superseded_by = path
             group.score *= _SUPERSEDED
-            group.reasons.append(Reason("superseded", f"by {path}", _SUPERSEDED))
+            group.boosts.append(Reason("superseded", f"by {path}", _SUPERSEDED))
             successor = groups.get(new)
             if successor is not None and 0 < successor.score <= group.score:
                 lift = _ABOVE * group.score / successor.score
                 successor.score *= lift
-                successor.reasons.append(Reason("supersedes", "a note that matches better", lift))
+                successor.boosts.append(Reason("supersedes", "a note that matches better", lift))
 
-    def _hits(self, best: Sequence[tuple[int, _Group]]) -> tuple[Hit, ...]:
-        notes = lookup.notes(self._base, [number for number, _ in best])
-        rows = [c.row for _, group in best for c in (group.best, *group.others)]
-        places = {place.row: place for place in lookup.passages(self._base, rows)}
-        scale = max([1.0, *(group.score for _, group in best)])
+    def _hits(self, best: Sequence[_Group], ranking: Ranking) -> tuple[Hit, ...]:
+        notes = lookup.notes(self._base, [group.note for group in best])
+        others: dict[int, list[int]] = {group.note: [] for group in best}
+        for row, note in ranking.owner.items():
+            if note in others and row in ranking.scores:
+                others[note].append(row)
+        places = lookup.passages(self._base, [row for rows in others.values() for row in rows])
+        scale = max([1.0, *(group.score for group in best)])
         return tuple(
             Hit(
-                note=notes[number],
+                note=notes[group.note],
                 score=group.score / scale,
-                reasons=tuple(group.reasons),
-                best=places[group.best.row],
-                also=_also(group, places, scale),
+                reasons=(*ranking.reasons(group.row), *group.boosts),
+                best=places[group.row],
+                also=_also(group.row, others[group.note], places, ranking.scores, scale),
                 access=group.access,
                 superseded_by=group.superseded_by,
             )
-            for number, group in best
-            if number in notes and group.best.row in places
+            for group in best
+            if group.note in notes and group.row in places
         )
 
 
-def _by_note(candidates: Collection[Candidate]) -> dict[int, _Group]:
-    groups: dict[int, _Group] = {}
-    for candidate in sorted(candidates, key=lambda c: (-c.score, c.row)):
-        group = groups.get(candidate.note)
-        if group is None:
-            groups[candidate.note] = _Group(candidate, [], candidate.score, list(candidate.reasons))
-        else:
-            group.others.append(candidate)
-    return groups
+def _by_note(ranking: Ranking) -> list[_Group]:
+    """Return each note with its best passage, best first."""
+    best: dict[int, tuple[float, int]] = {}
+    for row, score in ranking.scores.items():
+        note = ranking.owner[row]
+        if note not in best or (score, -row) > best[note]:
+            best[note] = score, -row
+    found = [_Group(note, -row, score) for note, (score, row) in best.items()]
+    return sorted(found, key=lambda group: (-group.score, group.note))
 
 
 def _also(
-    group: _Group, places: Mapping[int, PassageRow], scale: float
+    shown: int,
+    rows: Iterable[int],
+    places: Mapping[int, PassageRow],
+    scores: Mapping[int, float],
+    scale: float,
 ) -> tuple[tuple[PassageRow, float], ...]:
     """Return the best passage of each other section, at most three."""
-    taken = {places[group.best.row].section} if group.best.row in places else set()
+    taken = {places[shown].ordinal}
     found: list[tuple[PassageRow, float]] = []
-    for candidate in group.others:
-        place = places.get(candidate.row)
-        if place is not None and place.section not in taken:
-            taken.add(place.section)
-            found.append((place, candidate.score / scale))
+    for row in sorted(rows, key=lambda row: (-scores[row], row)):
+        place = places.get(row)
+        if place is not None and place.ordinal not in taken:
+            taken.add(place.ordinal)
+            found.append((place, scores[row] / scale))
     return tuple(found[:_ALSO])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory_bank.retrievers.base import Match
-from memory_bank.search.hits import Candidate, Reason
+from memory_bank.search.hits import Ranking, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,17 +17,26 @@ class Ranked:
     matches: Sequence[Match]
 
 
-def by_ranks(lists: Sequence[Ranked], k: float = 60.0) -> dict[int, Candidate]:
+def by_ranks(lists: Sequence[Ranked], k: float = 60.0) -> Ranking:
     """Add 1 / (k + rank) over the lists (Cormack, Clarke and Buettcher 2009).
 
     Scaled so that a passage that is first in every list gets 1.
     """
     full = sum(1 for ranked in lists if ranked.matches)
-    found: dict[int, Candidate] = {}
-    for ranked in lists:
-        for place, match in enumerate(ranked.matches, 1):
-            candidate = found.setdefault(match.row, Candidate(match.row, match.note))
-            part = (k + 1) / (k + place) / full
-            candidate.score += part
-            candidate.reasons.append(Reason(ranked.name, f"rank {place}", part))
-    return found
+    places = [
+        {match.row: place for place, match in enumerate(ranked.matches, 1)} for ranked in lists
+    ]
+    owner = {match.row: match.note for ranked in lists for match in ranked.matches}
+
+    def reasons(row: int) -> list[Reason]:
+        return [
+            Reason(ranked.name, f"rank {found[row]}", (k + 1) / (k + found[row]) / full)
+            for ranked, found in zip(lists, places, strict=True)
+            if row in found
+        ]
+
+    scores = {
+        row: sum((k + 1) / (k + found[row]) for found in places if row in found) / full
+        for row in owner
+    }
+    return Ranking(owner, scores, reasons)

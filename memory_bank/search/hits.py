@@ -1,8 +1,9 @@
-"""What the engine hands on: notes with their best section and the reasons for it."""
+"""What the parts of the search hand on to one another."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +17,12 @@ class Reason:
     """What it added, or for a boost what it multiplied with."""
 
 
-@dataclass(slots=True)
-class Candidate:
-    """A passage on its way through the ranking."""
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The passages that were found, by row."""
 
-    row: int
-    note: int
-    score: float = 0.0
-    reasons: list[Reason] = field(default_factory=list)
+    owner: Mapping[int, int]
+    """The note of each."""
+    scores: Mapping[int, float]
+    reasons: Callable[[int], list[Reason]]
+    """Says what a passage's score is made of: asked for the few that are shown."""

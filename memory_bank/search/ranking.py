@@ -4,17 +4,19 @@ A passage is judged by its own words, its whole note's words, its meaning, and t
 its own: those it is linked to as `previous` and `next`, and the one that it is a part of.
 Neighbours inside a note don't count, since they would favour long notes. `docs/benchmarks.md`
 shows what each of these brings; the constants were chosen on development data only.
+
+Plain loops over some hundreds of passages: importing numpy costs a cold question more than these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from memory_bank.manifest.lookup import Surroundings
 from memory_bank.retrievers.base import Match
-from memory_bank.search.hits import Candidate, Reason
+from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.neighbours import Neighbours
 
 BEFORE_WORDS, AFTER_WORDS = (0.8, 0.5), (0.5, 0.4)
@@ -51,52 +53,104 @@ class Evidence:
     """Mean length of a passage."""
 
 
-def rank(
-    evidence: Evidence, around: Surroundings, codeness: Codeness, first_rows: Mapping[int, int]
-) -> dict[int, Candidate]:
-    """Score every passage that was found; scores are 0 to about 1.
+class _Parts:
+    """What speaks for each passage, each part 0 to about its weight."""
 
-    `first_rows` names the passage to show of a note that was found as a whole only.
-    """
-    owner = {match.row: match.note for match in (*evidence.words, *evidence.meaning)}
-    owner.update({row: note for note, row in first_rows.items()})
-    near = Neighbours(owner, around)
-    words = _words(evidence, near)
-    meaning = _spread(evidence.meaning)
-    weight = _weight(evidence, words, meaning, codeness)
-    meaning = {row: weight * score for row, score in meaning.items()}
-    notes = _shares({match.note: match.score for match in evidence.notes})
-    wholes = _containers(words or meaning, owner, around)
-    full = (1.0 if words else 0.0) + (1.0 if notes else 0.0) + weight
-    found = {}
-    for row, note in owner.items():
+    def __init__(self, evidence: Evidence, around: Surroundings, codeness: Codeness) -> None:
+        self.owner = {match.row: match.note for match in (*evidence.words, *evidence.meaning)}
+        # of a note that was found as a whole only, its first passage is shown
+        found = set(self.owner.values())
+        whole = {match.row: match.note for match in evidence.notes if match.note not in found}
+        self.owner.update(whole)
+        self.near = Neighbours(self.owner, around) if around.following else None
+        self.words = _words(evidence, self.near)
+        self.notes = _shares({match.note: match.score for match in evidence.notes})
+        meaning = _spread(evidence.meaning)
+        weight = _weight(evidence, self.words, meaning, codeness)
+        self.meaning = {row: weight * score for row, score in meaning.items()}
+        self.full = (1.0 if self.words else 0.0) + (1.0 if self.notes else 0.0) + weight
+        self._container = around.container
+        self._wholes = self._best_members()
+
+    def scores(self) -> dict[int, float]:
+        """Add the parts up for each passage that was found; those without any are left out."""
+        words, notes, meaning, full = self.words, self.notes, self.meaning, self.full
+        plain = self.near is None and not self._wholes
+        found = {}
+        for row, note in self.owner.items():
+            score = words.get(row, 0.0) + notes.get(note, 0.0) + meaning.get(row, 0.0)
+            if not plain:
+                score += self._beside(row) + self._whole(note)
+            if score > 0:
+                found[row] = score / full
+        return found
+
+    def reasons(self, row: int) -> list[Reason]:
+        """Say what a passage's score is made of."""
+        note = self.owner[row]
         parts = (
-            ("keyword", "its words", words.get(row, 0.0)),
-            ("notes", "its note's words", notes.get(note, 0.0)),
-            ("vectors", "its meaning", meaning.get(row, 0.0)),
-            ("neighbours", "the notes beside it", _beside(row, near, words, meaning)),
-            ("container", "what it is part of", wholes.get(around.container.get(note, ""), 0.0)),
+            ("keyword", "its words", self.words.get(row, 0.0)),
+            ("notes", "its note's words", self.notes.get(note, 0.0)),
+            ("vectors", "its meaning", self.meaning.get(row, 0.0)),
+            ("neighbours", "the notes beside it", self._beside(row)),
+            ("container", "what it is part of", self._whole(note)),
         )
-        reasons = [Reason(name, said, part / full) for name, said, part in parts if part]
-        if reasons:
-            found[row] = Candidate(row, note, sum(part for *_, part in parts) / full, reasons)
-    return found
+        return [Reason(name, said, part / self.full) for name, said, part in parts if part]
+
+    def _beside(self, row: int) -> float:
+        """Add up the weighted scores of the passages in the notes before and after."""
+        if self.near is None:
+            return 0.0
+        total = 0.0
+        own = ALONE * self.words.get(row, 0.0), ALONE * self.meaning.get(row, 0.0)
+        for step, weights in ((self.near.before, BEFORE_WORDS), (self.near.after, AFTER_WORDS)):
+            place: int | None = row
+            for weight, meant in zip(weights, BESIDE_MEANING, strict=True):
+                place = step(place) if place is not None else None
+                if place is None:
+                    total += weight * own[0] + meant * own[1]
+                else:
+                    total += weight * self.words.get(place, 0.0)
+                    total += meant * self.meaning.get(place, 0.0)
+        return total
+
+    def _whole(self, note: int) -> float:
+        return self._wholes.get(self._container.get(note, ""), 0.0) if self._wholes else 0.0
+
+    def _best_members(self) -> dict[str, float]:
+        """Return for each container its best member, as a share of the best one's, weighted."""
+        best: dict[str, float] = {}
+        if self._container:
+            for row, score in (self.words or self.meaning).items():
+                whole = self._container.get(self.owner[row])
+                if whole is not None:
+                    best[whole] = max(best.get(whole, 0.0), score)
+        return {whole: CONTAINER * share for whole, share in _shares(best).items()}
 
 
-def _words(evidence: Evidence, near: Neighbours) -> dict[int, float]:
+def rank(evidence: Evidence, around: Surroundings, codeness: Codeness) -> Ranking:
+    """Score every passage that was found; scores are 0 to about 1."""
+    parts = _Parts(evidence, around, codeness)
+    return Ranking(parts.owner, parts.scores(), parts.reasons)
+
+
+def _words(evidence: Evidence, near: Neighbours | None) -> dict[int, float]:
     """Return each passage's share of the best BM25 score.
 
     In a sequence of short notes, a talk's turns say, the shortest would win by its shortness, so
     most of the length normalisation is taken back there.
     """
+    if near is None:
+        return _shares({match.row: match.score for match in evidence.words})
     mean = max(evidence.mean_words, 1.0)
-    return _shares(
-        {
-            match.row: match.score
-            * (_longer(match.words / mean) if near.linked(match.note) else 1.0)
-            for match in evidence.words
-        }
-    )
+    return _shares(dict(_lengthened(evidence.words, near, mean)))
+
+
+def _lengthened(
+    matches: Sequence[Match], near: Neighbours, mean: float
+) -> Iterator[tuple[int, float]]:
+    for row, note, score, words in matches:
+        yield row, score * _longer(words / mean) if near.linked(note) else score
 
 
 def _longer(ratio: float) -> float:
@@ -132,34 +186,3 @@ def _weight(
 def _shares(scores: Mapping[Key, float]) -> dict[Key, float]:
     best = max(scores.values(), default=0.0)
     return {key: score / best for key, score in scores.items()} if best > 0 else {}
-
-
-def _beside(
-    row: int, near: Neighbours, words: Mapping[int, float], meaning: Mapping[int, float]
-) -> float:
-    """Add up the weighted scores of the passages in the notes before and after."""
-    if not near.any:
-        return 0.0
-    total = 0.0
-    own = ALONE * words.get(row, 0.0), ALONE * meaning.get(row, 0.0)
-    for step, weights in ((near.before, BEFORE_WORDS), (near.after, AFTER_WORDS)):
-        place: int | None = row
-        for weight, meant in zip(weights, BESIDE_MEANING, strict=True):
-            place = step(place) if place is not None else None
-            if place is None:
-                total += weight * own[0] + meant * own[1]
-            else:
-                total += weight * words.get(place, 0.0) + meant * meaning.get(place, 0.0)
-    return total
-
-
-def _containers(
-    scores: Mapping[int, float], owner: Mapping[int, int], around: Surroundings
-) -> dict[str, float]:
-    """Return for each container its best member, as a share of the best container's, weighted."""
-    best: dict[str, float] = {}
-    for row, score in scores.items():
-        whole = around.container.get(owner[row])
-        if whole is not None:
-            best[whole] = max(best.get(whole, 0.0), score)
-    return {whole: CONTAINER * share for whole, share in _shares(best).items()}
