@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from itertools import repeat
+from typing import NamedTuple, Protocol, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,35 @@ class Match(NamedTuple):
     """How long the passage is, where the retriever knows it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What one retriever found, best first: a column for each part of a match.
+
+    Hundreds are ranked for ten that are shown; making an object of each costs as much as finding
+    them.
+    """
+
+    rows: Sequence[int] = ()
+    notes: Sequence[int] = ()
+    scores: Sequence[float] = ()
+    words: Sequence[int] = ()
+
+    def __len__(self) -> int:
+        """Count the matches."""
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Match]:
+        """Return the matches one by one."""
+        words = self.words or repeat(0)
+        return map(Match, self.rows, self.notes, self.scores, words)
+
+    @classmethod
+    def of(cls, matches: Iterable[Match]) -> Self:
+        """Gather single matches."""
+        columns = tuple(zip(*matches, strict=True))
+        return cls(*columns) if columns else cls()
+
+
 class Retriever(Protocol):
     """An index of passages that is filled by the indexer and asked by the search engine.
 
@@ -101,7 +131,7 @@ class Retriever(Protocol):
         Raises EmbedderUnavailable; what was done until then is kept.
         """
 
-    def find(self, question: Question, limit: int, scope: Scope) -> list[Match]:
+    def find(self, question: Question, limit: int, scope: Scope) -> Matches:
         """Return the best passages in scope, best first."""
 
     def check(self) -> None:

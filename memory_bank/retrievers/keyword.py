@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import tantivy
 from tantivy import Document, Occur, Query, SchemaBuilder
@@ -25,7 +25,7 @@ from memory_bank.retrievers._words import (
     stems,
     weigh,
 )
-from memory_bank.retrievers.base import Entry, Match, Question, Scope
+from memory_bank.retrievers.base import Entry, Matches, Question, Scope
 
 FIELDS = {"body": 1.0, "title": 0.25, "identifiers": 0.3, "about": 0.2}
 """Stemmed fields, and what a word found there weighs."""
@@ -116,23 +116,21 @@ class KeywordIndex:
         """Do nothing: words are indexed at once."""
         return 0
 
-    def find(self, question: Question, limit: int, scope: Scope) -> list[Match]:
+    def find(self, question: Question, limit: int, scope: Scope) -> Matches:
         """Return what holds most of the question's words: passages, or notes with their first."""
         query = self._query(question)
         if query is None:
-            return []
+            return Matches()
         query = self._scoped(query, scope)
         with _guarded(self._folder):
             searcher = self._searcher()
             hits = searcher.search(query, limit, count=False).hits
+            if not hits:
+                return Matches()
             places = [place for _, place in hits]
-            columns = [
-                searcher.fast_field_values(name, places) for name in ("row", "note", "words")
-            ]
-        return [
-            Match(int(row or 0), int(note or 0), float(score), int(words or 0))
-            for (score, _), row, note, words in zip(hits, *columns, strict=True)
-        ]
+            columns = [_column(searcher, name, places) for name in ("row", "note", "words")]
+        rows, notes, words = columns
+        return Matches(rows, notes, [score for score, _ in hits], words)
 
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
@@ -258,6 +256,13 @@ class KeywordIndex:
             outside = Query.term_set_query(self._schema, "note", list(scope.without))
             parts.append((Occur.MustNot, outside))
         return Query.boolean_query(parts) if len(parts) > 1 else query
+
+
+def _column(searcher: tantivy.Searcher, name: str, places: list[tantivy.DocAddress]) -> list[int]:
+    values = searcher.fast_field_values(name, places)
+    if None in values:
+        raise ValueError(f"a document without {name}")
+    return cast("list[int]", values)
 
 
 def _written(file: Path) -> tuple[int, int] | None:

@@ -23,7 +23,7 @@ from memory_bank.embedders.base import Embedder, identity
 from memory_bank.errors import IndexDamaged, StorageFailed
 from memory_bank.retrievers import _matrix
 from memory_bank.retrievers._matrix import Matrix, Published
-from memory_bank.retrievers.base import Entry, Match, Question, Scope
+from memory_bank.retrievers.base import Entry, Match, Matches, Question, Scope
 from memory_bank.sqlite import Connection, chunked
 
 if TYPE_CHECKING:
@@ -137,13 +137,13 @@ class VectorIndex:
             found = dict(base.execute("SELECT row, note FROM entries"))
             return found == entries and base.execute(lost).fetchone() is None
 
-    def find(self, question: Question, limit: int, scope: Scope) -> list[Match]:
+    def find(self, question: Question, limit: int, scope: Scope) -> Matches:
         """Return the passages nearest to the question in meaning; raise EmbedderUnavailable."""
         vector = self._embedder.embed([question.text], "query")[0]
         if not vector.any():
-            return []
+            return Matches()
 
-        def ask(base: Connection) -> list[Match]:
+        def ask(base: Connection) -> Matches:
             if scope.only is not None:
                 scores = self._scores_within(base, vector, scope.only)
             else:
@@ -331,7 +331,7 @@ class VectorIndex:
 
     def _matches(
         self, base: Connection, scores: dict[int, float], limit: int, scope: Scope
-    ) -> list[Match]:
+    ) -> Matches:
         best = sorted(scores, key=lambda key: (-scores[key], key))
         places = self._places.of(base)
         found: list[Match] = []
@@ -341,7 +341,7 @@ class VectorIndex:
             found += [Match(row, note, scores[key]) for row, note, key in rows if note in scope]
             if len(found) >= limit:
                 break
-        return sorted(found, key=lambda match: (-match.score, match.row))[:limit]
+        return Matches.of(sorted(found, key=lambda match: (-match.score, match.row))[:limit])
 
 
 class _Places:

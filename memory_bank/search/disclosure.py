@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from memory_bank.retrievers._words import STOP_WORDS
@@ -32,9 +32,13 @@ def snippet(text: str, question: str, size: int = SNIPPET) -> str:
     folded = " ".join((_HEADINGS.sub("", text) or text).split())
     if len(folded) <= size:
         return folded
-    places = [match.start() for match in _exact_words(question).finditer(folded)]
-    places = places or [match.start() for match in _words(question).finditer(folded)]
-    start = _densest(places, size) if places else 0
+    lowered = folded.lower()
+    words = _subject(question)
+    places = _places(lowered, words, whole=True)
+    # failing that, words that begin alike: inflections count
+    stems = {word[: max(4, len(word) - 3)] for word in words}
+    places = places or _places(lowered, stems, whole=False)
+    start = _densest(sorted(places), size) if places else 0
     if start:
         start = folded.find(" ", max(0, start - size // 6)) + 1
     end = start + size
@@ -54,20 +58,29 @@ def _densest(places: Sequence[int], size: int) -> int:
     return best
 
 
-@lru_cache(maxsize=64)
-def _exact_words(question: str) -> re.Pattern[str]:
-    """Match the words of a question as they stand there."""
-    words = sorted(re.escape(word) for word in _subject(question)) or [r"(?!)"]
-    return re.compile(r"\b(?:" + "|".join(words) + r")\b", re.IGNORECASE)
+def _places(text: str, words: Collection[str], *, whole: bool) -> list[int]:
+    """Return where words begin in a text; compiling a pattern would cost more than looking."""
+    found = []
+    for word in words:
+        place = text.find(word)
+        while place >= 0:
+            after = place + len(word)
+            if (place == 0 or not _in_word(text[place - 1])) and (
+                not whole or _at_end(text, after)
+            ):
+                found.append(place)
+            place = text.find(word, after)
+    return found
+
+
+def _inside(text: str, place: int) -> bool:
+    """Tell whether a place of a text is in a word; those outside of the text are not."""
+    sign = text[place : place + 1] if place >= 0 else ""
+    return sign.isalnum() or sign == "_"
 
 
 @lru_cache(maxsize=64)
-def _words(question: str) -> re.Pattern[str]:
-    """Match the words of a question by their first letters, so that inflections count."""
-    stems = {re.escape(word[: max(4, len(word) - 3)]) for word in _subject(question)} or {r"(?!)"}
-    return re.compile(r"\b(?:" + "|".join(sorted(stems)) + ")", re.IGNORECASE)
-
-
-def _subject(question: str) -> set[str]:
-    """Return the words of a question that say what it is about."""
-    return {word for word in re.findall(r"\w+", question) if word.lower() not in STOP_WORDS}
+def _subject(question: str) -> frozenset[str]:
+    """Return the words of a question that say what it is about, in small letters."""
+    words = (word.lower() for word in re.findall(r"\w+", question))
+    return frozenset(word for word in words if word not in STOP_WORDS)

@@ -11,7 +11,7 @@ from memory_bank.config import Settings
 from memory_bank.errors import EmbedderUnavailable
 from memory_bank.manifest import lookup
 from memory_bank.manifest.lookup import NoteRow, PassageRow
-from memory_bank.retrievers.base import Match, Question, Retriever, Scope
+from memory_bank.retrievers.base import Matches, Question, Retriever, Scope
 from memory_bank.search import boosts
 from memory_bank.search.fusion import Ranked, by_ranks
 from memory_bank.search.hits import Ranking, Reason
@@ -121,7 +121,7 @@ class Engine:
             return Found(self._newest(scope, limit), mode)
         evidence, used, reason = self._ask(question, scope, meaning, mode)
         ranking = self._rank(evidence)
-        groups = self._contenders(_by_note(ranking), limit)
+        groups = self._contenders(ranking, limit)
         self._boost(groups, now)
         self._demote(groups)
         best = sorted(groups.values(), key=lambda group: (-group.score, group.note))[:limit]
@@ -130,7 +130,7 @@ class Engine:
     def _ask(
         self, question: Question, scope: Scope, meaning: Meaning, mode: str
     ) -> tuple[Evidence, str, str]:
-        near: Sequence[Match] = ()
+        near = Matches()
         reason = meaning.reason if mode != "lexical" else ""
         if mode != "lexical" and meaning.vectors is not None:
             try:
@@ -145,7 +145,7 @@ class Engine:
             return Evidence(meaning=near, weight=1.0, code_weight=1.0), mode, reason
         words = self._keyword.find(question, DEPTH, scope)
         if not words:
-            near = [match for match in near if match.score >= meaning.floor]
+            near = Matches.of(match for match in near if match.score >= meaning.floor)
         evidence = Evidence(
             words=words,
             notes=self._whole_notes.find(question, NOTES_DEPTH, scope),
@@ -156,13 +156,11 @@ class Engine:
         )
         return evidence, mode, reason
 
-    def _allowed(
-        self, matches: Sequence[Match], question: Question, scope: Scope
-    ) -> Sequence[Match]:
+    def _allowed(self, matches: Matches, question: Question, scope: Scope) -> Matches:
         """Leave out passages without the phrases that must be there, or with excluded words."""
         strict = replace(question, text="", preferred=())
-        allowed = {match.row for match in self._keyword.find(strict, STRICT_DEPTH, scope)}
-        return [match for match in matches if match.row in allowed]
+        allowed = set(self._keyword.find(strict, STRICT_DEPTH, scope).rows)
+        return Matches.of(match for match in matches if match.row in allowed)
 
     def _newest(self, scope: Scope, limit: int) -> tuple[Hit, ...]:
         """Return the newest notes in scope: the answer to conditions without words."""
@@ -182,17 +180,19 @@ class Engine:
         if self._settings.search.fusion == "rrf":
             lists = [Ranked("keyword", evidence.words), Ranked("vectors", evidence.meaning)]
             return by_ranks(lists, self._settings.search.rrf_k)
-        found = {match.note for match in (*evidence.words, *evidence.notes, *evidence.meaning)}
+        found = {*evidence.words.notes, *evidence.notes.notes, *evidence.meaning.notes}
         around = lookup.surroundings(self._base, found)
         return rank(evidence, around, partial(lookup.codeness, self._base))
 
-    def _contenders(self, groups: list[_Group], limit: int) -> dict[int, _Group]:
-        """Leave out the notes that no boost can bring among the best."""
+    def _contenders(self, ranking: Ranking, limit: int) -> dict[int, _Group]:
+        """Return the notes that can be among the best once they are boosted, by number."""
+        best = _by_note(ranking)
         last = limit - 1 + (_SPARE if lookup.supersedes(self._base) else 0)
-        if last >= len(groups):
-            return {group.note: group for group in groups}
-        least = groups[last].score / boosts.most(self._settings.memory)
-        return {group.note: group for group in groups if group.score >= least}
+        if last < len(best):
+            least = sorted((score for score, _ in best.values()), reverse=True)[last]
+            least /= boosts.most(self._settings.memory)
+            best = {note: found for note, found in best.items() if found[0] >= least}
+        return {note: _Group(note, row, score) for note, (score, row) in best.items()}
 
     def _boost(self, groups: Mapping[int, _Group], now: float) -> None:
         settings = self._settings.memory
@@ -248,15 +248,16 @@ class Engine:
         )
 
 
-def _by_note(ranking: Ranking) -> list[_Group]:
-    """Return each note with its best passage, best first."""
+def _by_note(ranking: Ranking) -> dict[int, tuple[float, int]]:
+    """Return each note's best score, and the passage that has it: the first of equals."""
     best: dict[int, tuple[float, int]] = {}
+    owner = ranking.owner
     for row, score in ranking.scores.items():
-        note = ranking.owner[row]
-        if note not in best or (score, -row) > best[note]:
-            best[note] = score, -row
-    found = [_Group(note, -row, score) for note, (score, row) in best.items()]
-    return sorted(found, key=lambda group: (-group.score, group.note))
+        note = owner[row]
+        known = best.get(note)
+        if known is None or score > known[0] or (score == known[0] and row < known[1]):
+            best[note] = score, row
+    return best
 
 
 def _also(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memory_bank.retrievers.base import Match
+from memory_bank.retrievers.base import Matches
 from memory_bank.search.hits import Ranking, Reason
 
 
@@ -14,7 +14,7 @@ class Ranked:
     """One retriever's answer."""
 
     name: str
-    matches: Sequence[Match]
+    matches: Matches
 
 
 def by_ranks(lists: Sequence[Ranked], k: float = 60.0) -> Ranking:
@@ -23,10 +23,10 @@ def by_ranks(lists: Sequence[Ranked], k: float = 60.0) -> Ranking:
     Scaled so that a passage that is first in every list gets 1.
     """
     full = sum(1 for ranked in lists if ranked.matches)
-    places = [
-        {match.row: place for place, match in enumerate(ranked.matches, 1)} for ranked in lists
-    ]
-    owner = {match.row: match.note for ranked in lists for match in ranked.matches}
+    places = [{row: place for place, row in enumerate(ranked.matches.rows, 1)} for ranked in lists]
+    owner: dict[int, int] = {}
+    for ranked in lists:
+        owner.update(zip(ranked.matches.rows, ranked.matches.notes, strict=True))
 
     def reasons(row: int) -> list[Reason]:
         return [

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from typing import TypeVar
 
 from memory_bank.manifest.lookup import Surroundings
-from memory_bank.retrievers.base import Match
+from memory_bank.retrievers.base import Matches
 from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.neighbours import Neighbours
 
@@ -34,7 +35,10 @@ _CODE_FROM, _CODE_OVER = 0.03, 0.02
 """Share of signs from which the best passages are taken for code, and the width of the step."""
 _BEST = 10
 
+_NOTHING = Matches()
+
 Key = TypeVar("Key", int, str)
+Value = TypeVar("Value")
 Codeness = Callable[[Sequence[int]], float]
 
 
@@ -42,9 +46,9 @@ Codeness = Callable[[Sequence[int]], float]
 class Evidence:
     """What was found for one question."""
 
-    words: Sequence[Match] = ()
-    notes: Sequence[Match] = ()
-    meaning: Sequence[Match] = ()
+    words: Matches = _NOTHING
+    notes: Matches = _NOTHING
+    meaning: Matches = _NOTHING
     weight: float = 0.0
     """Weight of meaning against words in prose."""
     code_weight: float = 0.0
@@ -57,14 +61,15 @@ class _Parts:
     """What speaks for each passage, each part 0 to about its weight."""
 
     def __init__(self, evidence: Evidence, around: Surroundings, codeness: Codeness) -> None:
-        self.owner = {match.row: match.note for match in (*evidence.words, *evidence.meaning)}
+        self.owner = _by_row(evidence.words, evidence.words.notes)
+        self.owner.update(_by_row(evidence.meaning, evidence.meaning.notes))
         # of a note that was found as a whole only, its first passage is shown
         found = set(self.owner.values())
-        whole = {match.row: match.note for match in evidence.notes if match.note not in found}
-        self.owner.update(whole)
+        whole = _by_row(evidence.notes, evidence.notes.notes)
+        self.owner.update({row: note for row, note in whole.items() if note not in found})
         self.near = Neighbours(self.owner, around) if around.following else None
         self.words = _words(evidence, self.near)
-        self.notes = _shares({match.note: match.score for match in evidence.notes})
+        self.notes = _shares(dict(zip(evidence.notes.notes, evidence.notes.scores, strict=True)))
         meaning = _spread(evidence.meaning)
         weight = _weight(evidence, self.words, meaning, codeness)
         self.meaning = {row: weight * score for row, score in meaning.items()}
@@ -141,14 +146,12 @@ def _words(evidence: Evidence, near: Neighbours | None) -> dict[int, float]:
     most of the length normalisation is taken back there.
     """
     if near is None:
-        return _shares({match.row: match.score for match in evidence.words})
+        return _shares(_by_row(evidence.words, evidence.words.scores))
     mean = max(evidence.mean_words, 1.0)
     return _shares(dict(_lengthened(evidence.words, near, mean)))
 
 
-def _lengthened(
-    matches: Sequence[Match], near: Neighbours, mean: float
-) -> Iterator[tuple[int, float]]:
+def _lengthened(matches: Matches, near: Neighbours, mean: float) -> Iterator[tuple[int, float]]:
     for row, note, score, words in matches:
         yield row, score * _longer(words / mean) if near.linked(note) else score
 
@@ -159,13 +162,16 @@ def _longer(ratio: float) -> float:
     return (1 + _K1 * (kept + (1 - kept) * ratio)) / (1 + _K1 * (1 - kept + kept * ratio))
 
 
-def _spread(matches: Sequence[Match]) -> dict[int, float]:
+def _spread(matches: Matches) -> dict[int, float]:
     """Spread cosines between those of the first and the last passage found over 1 to 0."""
     if not matches:
         return {}
-    least = min(matches[-1].score, 0.9 * matches[0].score)
-    spread = max(matches[0].score - least, 1e-6)
-    return {match.row: max(0.0, (match.score - least) / spread) for match in matches}
+    first, last = matches.scores[0], matches.scores[-1]
+    least = min(last, 0.9 * first)
+    spread = max(first - least, 1e-6)
+    return {
+        row: (cos - least) / spread for row, cos in zip(matches.rows, matches.scores, strict=True)
+    }
 
 
 def _weight(
@@ -177,10 +183,16 @@ def _weight(
     """Return what meaning weighs: for code more than for prose, with a good embedder far more."""
     if not meaning or not words:
         return evidence.weight if meaning else 0.0
-    total = {row: words.get(row, 0.0) + meaning.get(row, 0.0) for row in {*words, *meaning}}
-    best = sorted(total, key=lambda row: (-total[row], row))[:_BEST]
+    total = dict(words)
+    for row, score in meaning.items():
+        total[row] = total.get(row, 0.0) + score
+    best = nsmallest(_BEST, total, key=lambda row: (-total[row], row))
     code = min(max((codeness(best) - _CODE_FROM) / _CODE_OVER, 0.0), 1.0)
     return (1 - code) * evidence.weight + code * evidence.code_weight
+
+
+def _by_row(matches: Matches, column: Sequence[Value]) -> dict[int, Value]:
+    return dict(zip(matches.rows, column, strict=True))
 
 
 def _shares(scores: Mapping[Key, float]) -> dict[Key, float]:
