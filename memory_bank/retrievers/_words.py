@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
@@ -30,9 +29,11 @@ NAME_WEIGHT = 1.5
 MOST_WORDS = 64
 """Words of a question that are looked up; a longer one is a text, and its first words will do."""
 
-# Where two parts of an identifier meet: aB, HTTPServer, x2, 2x. One character is looked at, so that
-# plain prose is passed quickly.
-_JOINT = re.compile(r"(?<=[a-z\d])[A-Z]|[A-Z](?=[A-Z][a-z])|(?<=[^\W\d_])\d|(?<=\d)[^\W\d_]")
+# Where two parts of an identifier meet: aB, HTTPServer, x2, 2x. It starts with a set of characters,
+# so that plain prose is skipped: several times as fast as looking behind each character.
+_JOINT = re.compile(
+    r"[A-Z\d](?:(?<=[a-z\d][A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_]\d)|(?<=\d)(?=[^\W\d_]))"
+)
 _WORD = re.compile(r"[^\W_]+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
@@ -78,12 +79,6 @@ def weigh(text: str) -> list[Weighed]:
 def stems(text: str) -> list[str]:
     """Return the words of a text as the stemmed fields have them."""
     return list(_stemmer(with_stop_words=True).analyze(text))
-
-
-def pairs(text: str) -> str:
-    """Return the neighbours among a text's words that carry a subject, stemmed: `a_b b_c`."""
-    words = _stemmer(with_stop_words=False).analyze(text)
-    return " ".join(f"{first}_{second}" for first, second in pairwise(words))
 
 
 def cleaned(text: str) -> str:

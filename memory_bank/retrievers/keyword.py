@@ -21,7 +21,6 @@ from memory_bank.retrievers._words import (
     cleaned,
     grams,
     identifier_parts,
-    pairs,
     stems,
     weigh,
 )
@@ -29,8 +28,6 @@ from memory_bank.retrievers.base import Entry, Matches, Question, Scope
 
 FIELDS = {"body": 1.0, "title": 0.25, "identifiers": 0.3, "about": 0.2}
 """Stemmed fields, and what a word found there weighs."""
-_PAIR = 0.3
-"""What two words weigh that stand together in the question and in the text."""
 
 Unit = Literal["passages", "notes"]
 
@@ -48,7 +45,6 @@ def _schema() -> tantivy.Schema:
         .add_unsigned_field("note", indexed=True, fast=True)
         .add_unsigned_field("words", fast=True)
         .add_text_field("grams", tokenizer_name="whitespace")
-        .add_text_field("pairs", tokenizer_name="whitespace", index_option="freq")
     )
     for field in FIELDS:
         builder = builder.add_text_field(field, tokenizer_name="en_stem")
@@ -203,7 +199,6 @@ class KeywordIndex:
             "about": about,
             "identifiers": identifier_parts(f"{text}\n{about}"),
             "grams": grams(text),
-            "pairs": pairs(text),
         }
         # The schema must be given: an int typed without it kills tantivy's worker and the batch.
         return Document.from_dict({k: v for k, v in fields.items() if v != ""}, self._schema)

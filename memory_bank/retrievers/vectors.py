@@ -251,12 +251,13 @@ class VectorIndex:
         published = _matrix.publish(self._folder, generation, keys, vectors)
         record = (json.dumps(asdict(published)),)
         with sqlite.transaction(base):
-            base.execute(f"DELETE FROM vectors WHERE NOT {_USED}")
+            # written anew: emptied in place, rows would keep the pages that their vectors filled
+            base.execute("DELETE FROM vectors")
             base.executemany(
-                "UPDATE vectors SET slot = ?, vector = NULL WHERE key = ?", enumerate(keys.tolist())
+                "INSERT INTO vectors (slot, key) VALUES (?, ?)", enumerate(keys.tolist())
             )
             base.execute("INSERT OR REPLACE INTO meta VALUES ('published', ?)", record)
-        base.execute("PRAGMA incremental_vacuum")
+        base.executescript("PRAGMA incremental_vacuum")  # `execute` gives back a single page
         self._matrix = None
         _matrix.discard_others(self._folder, generation)
 

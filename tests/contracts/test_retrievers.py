@@ -322,7 +322,7 @@ def test_damage_to_any_file_is_noticed_or_harmless_and_clearing_mends(
     """What is damaged either raises IndexDamaged, or what is asked is answered rightly."""
     if harm == "garbage inside" and index.name != "vectors":
         reason = "tantivy reads without checking its checksums: a stretch of garbage may go unseen"
-        request.applymarker(pytest.mark.xfail(reason=reason, strict=True))
+        request.applymarker(pytest.mark.xfail(reason=reason, strict=False))
     folder = tmp_path / "index"
     index.close()
     shutil.copytree(folder, tmp_path / "whole")
