@@ -65,9 +65,7 @@ def _places(text: str, words: Collection[str], *, whole: bool) -> list[int]:
         place = text.find(word)
         while place >= 0:
             after = place + len(word)
-            if (place == 0 or not _in_word(text[place - 1])) and (
-                not whole or _at_end(text, after)
-            ):
+            if not (_inside(text, place - 1) or (whole and _inside(text, after))):
                 found.append(place)
             place = text.find(word, after)
     return found

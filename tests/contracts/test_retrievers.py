@@ -102,9 +102,8 @@ def test_it_says_what_it_is(index: Retriever, make: Make) -> None:
 def test_the_best_comes_first(index: Retriever) -> None:
     for note, text in TEXTS.items():
         found = index.find(Question(text), 10, Scope())
-        assert found[0].note == note
-        assert found[0].row in {10 + note, 0}
-        assert [match.score for match in found] == sorted((m.score for m in found), reverse=True)
+        assert (found.notes[0], found.rows[0]) == (note, 10 + note)
+        assert list(found.scores) == sorted(found.scores, reverse=True)
 
 
 def test_an_answer_is_no_longer_than_asked_for(index: Retriever) -> None:

@@ -69,10 +69,16 @@ def test_counts_are_those_of_live_notes(bank: Bank) -> None:
     assert (live, archived, passages) == (4, 1, 5)
 
 
-def test_sections_have_their_place(bank: Bank) -> None:
-    a = number(bank, "a.md")
-    assert lookup.section(bank.index.base, a, 1) == SectionRow(9, 12, ("A", "Deep"))
-    assert lookup.section(bank.index.base, number(bank, "empty.md"), -1) == SectionRow(1, 1, ())
+def test_passages_have_their_place_and_section(bank: Bank) -> None:
+    base = bank.index.base
+    a, empty = number(bank, "a.md"), number(bank, "empty.md")
+    rows = [row for (row,) in base.execute("SELECT row FROM passages WHERE note = ?", (a,))]
+    found = lookup.passages(base, rows)
+    assert set(found) == set(rows)
+    assert SectionRow(9, 12, ("A", "Deep")) in {place.section for place in found.values()}
+    first = lookup.first_passages(base, [a, empty])
+    assert first[a].row == min(rows)
+    assert first[empty].section == SectionRow(1, 1, ())
 
 
 def test_the_link_table_is_read_both_ways(bank: Bank) -> None:
