@@ -128,13 +128,14 @@ def chunked(
 class Memo(Generic[Table]):
     """Keeps a table in memory as long as no one writes to the database.
 
-    It is loaded when it is asked for a second time in the same state: who asks once reads the few
-    rows that are needed.
+    Unless `at_once`, it is loaded when it is asked for a second time in the same state: who asks
+    once reads the few rows that are needed.
     """
 
-    def __init__(self, load: Callable[[Connection], Table]) -> None:
+    def __init__(self, load: Callable[[Connection], Table], *, at_once: bool = False) -> None:
         """Load with `load`, when it pays."""
         self._load = load
+        self._at_once = at_once
         self._state: tuple[Connection, int, int] | None = None
         self._table: Table | None = None
 
@@ -142,9 +143,10 @@ class Memo(Generic[Table]):
         """Return the table as it is now; None when its rows are better read one by one."""
         (version,) = base.execute("PRAGMA data_version").fetchone()
         state = base, int(version), base.total_changes
-        if state != self._state:
+        new = state != self._state
+        if new:
             self._state, self._table = state, None
-        elif self._table is None:
+        if self._table is None and (self._at_once or not new):
             self._table = self._load(base)
         return self._table
 

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
 
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
@@ -26,6 +28,8 @@ STOP_WORDS = frozenset(
 )
 NAME_WEIGHT = 1.5
 """What a word with a capital letter weighs in a question, its first word left out."""
+LEAST = 0.3
+"""Cosine from which words are related."""
 MOST_WORDS = 64
 """Words of a question that are looked up; a longer one is a text, and its first words will do."""
 
@@ -58,22 +62,44 @@ class Weighed:
     weight: float
 
 
+class Near(NamedTuple):
+    """A word that means about the same as another."""
+
+    stem: str
+    cosine: float
+
+
 def weigh(text: str) -> list[Weighed]:
     """Return the stems of a question that carry its subject, a repeated one weighing more.
 
     Names, told by their capital letter, weigh more too. Parts of identifiers count as words.
     """
-    words = re.findall(r"\w+(?:['’]\w+)?", text)
-    kept = [place for place, word in enumerate(words) if not _is_stop(word)] or range(len(words))
     weights: dict[str, float] = {}
-    for place in kept:
-        word = words[place]
+    for place, word in _asked(text):
         named = place > 0 and word[0].isupper() and not word.isupper()
         for stem in stems(word):
             weights[stem] = weights.get(stem, 0.0) + (NAME_WEIGHT if named else 1.0)
         for stem in stems(identifier_parts(word)):
             weights.setdefault(stem, 1.0)
     return [Weighed(stem, weight) for stem, weight in list(weights.items())[:MOST_WORDS]]
+
+
+def forms(text: str) -> dict[str, str]:
+    """Map the stems of a question's subject to the words that have them."""
+    words = _asked(text)
+    return {stem: word.lower() for _, word in words for stem in stems(word)[:1]}
+
+
+def together(text: str) -> list[tuple[str, str]]:
+    """Return the stems of a question's subject that stand beside one another, pair by pair."""
+    found = [stem for _, word in _asked(text)[:MOST_WORDS] for stem in stems(word)[:1]]
+    return [(first, second) for first, second in pairwise(found) if first != second]
+
+
+def _asked(text: str) -> list[tuple[int, str]]:
+    """Return a question's words with their places, without stop words if others are left."""
+    words = list(enumerate(re.findall(r"\w+(?:['’]\w+)?", text)))
+    return [(place, word) for place, word in words if not _is_stop(word)] or words
 
 
 def stems(text: str) -> list[str]:

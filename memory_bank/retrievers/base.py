@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
 from typing import NamedTuple, Protocol, Self
 
@@ -36,6 +36,8 @@ class Question:
     """Words and phrases with which a passage is no hit."""
     preferred: tuple[str, ...] = ()
     """Phrases that make a passage a better hit."""
+    related: Mapping[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)
+    """Stems of the text's words with those of words like them, and how like they are (cosine)."""
 
     @property
     def strict(self) -> bool:

@@ -5,6 +5,7 @@ Both units are the same code in two folders: word statistics (rarity, mean lengt
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,11 +18,13 @@ from tantivy import Document, Occur, Query, SchemaBuilder
 
 from memory_bank.errors import IndexDamaged, StorageFailed
 from memory_bank.retrievers._words import (
+    LEAST,
     Weighed,
     cleaned,
     grams,
     identifier_parts,
     stems,
+    together,
     weigh,
 )
 from memory_bank.retrievers.base import Entry, Matches, Question, Scope
@@ -31,11 +34,17 @@ FIELDS = {"body": 1.0, "title": 0.25, "identifiers": 0.3, "about": 0.2}
 
 Unit = Literal["passages", "notes"]
 
+_SPEAKING = "body"
+"""The field that speaks: what is like its words, and stands beside them, counts."""
+_BESIDE, _SLOP = 0.25, 2
+"""What two words weigh that stand together in the question and in the text, and how far apart."""
+_LIKE, _LEAST_WORTH = 0.7, 0.02
+"""What a word weighs that means the same as the one asked for, and the least that is worth it."""
 _PREFERRED = 2.0
 """What a quoted phrase weighs in a question that is a sentence."""
 _HEAP = 50_000_000
 _OWNER = "owner"
-_VERSION = "2"
+_VERSION = "3"
 
 
 def _schema() -> tantivy.Schema:
@@ -205,7 +214,10 @@ class KeywordIndex:
 
     def _query(self, question: Question) -> Query | None:
         """Build the query from analyzed words; tantivy's own syntax would misread plain text."""
-        parts = [(Occur.Should, query) for query in self._any_of(weigh(question.text))]
+        parts = [
+            (Occur.Should, query) for query in self._any_of(weigh(question.text), question.related)
+        ]
+        parts += [(Occur.Should, query) for query in self._beside(question.text)]
         parts += [
             (Occur.Should, self._term("grams", gram)) for gram in grams(question.text).split()
         ]
@@ -217,10 +229,43 @@ class KeywordIndex:
         parts += [(Occur.MustNot, self._phrase(phrase)) for phrase in question.excluded]
         return Query.boolean_query(parts) if parts else None
 
-    def _any_of(self, words: Iterable[Weighed]) -> Iterator[Query]:
+    def _any_of(
+        self, words: Iterable[Weighed], related: Mapping[str, tuple[tuple[str, float], ...]]
+    ) -> Iterator[Query]:
+        asked = {word.stem for word in words}
         for word in words:
             for field, weight in FIELDS.items():
-                yield Query.boost_query(self._term(field, word.stem), weight * word.weight)
+                query = self._term(field, word.stem)
+                if field == _SPEAKING:
+                    near = [one for one in related.get(word.stem, ()) if one[0] not in asked]
+                    query = self._or_like(query, word.stem, near)
+                yield Query.boost_query(query, weight * word.weight)
+
+    def _or_like(self, query: Query, stem: str, near: Sequence[tuple[str, float]]) -> Query:
+        """Match a word or, for less, one that means about the same; the best counts, not the sum.
+
+        A rare word in place of a frequent one must not weigh more than that.
+        """
+        choices = [query]
+        rarity = self._rarity(stem) if near else 0.0
+        for other, cosine in near:
+            worth = _LIKE * (cosine - LEAST) / (1 - LEAST)
+            worth *= min(1.0, rarity / self._rarity(other))
+            if worth >= _LEAST_WORTH:
+                choices.append(Query.boost_query(self._term(_SPEAKING, other), worth))
+        return Query.disjunction_max_query(choices) if len(choices) > 1 else query
+
+    def _rarity(self, stem: str) -> float:
+        """Return the inverse document frequency that BM25 has for a word."""
+        searcher = self._searcher()
+        count = searcher.doc_freq(_SPEAKING, stem)
+        return math.log(1 + (searcher.num_docs - count + 0.5) / (count + 0.5))
+
+    def _beside(self, text: str) -> Iterator[Query]:
+        """Match words of the question that stand together in the text too, or nearly so."""
+        for pair in together(text):
+            phrase = Query.phrase_query(self._schema, _SPEAKING, list(pair), slop=_SLOP)
+            yield Query.boost_query(phrase, _BESIDE)
 
     def _note(self, number: int) -> Query:
         return Query.term_query(self._schema, "note", number)

@@ -48,6 +48,8 @@ class Meaning:
     floor: float = 0.0
     """Likeness that a passage must have where no word of the question is found."""
     reason: str = ""
+    related: Callable[[str], Mapping[str, tuple[tuple[str, float], ...]]] | None = None
+    """Names words like those of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +145,8 @@ class Engine:
             near = self._allowed(near, question, scope)
         if mode == "semantic":
             return Evidence(meaning=near, weight=1.0, code_weight=1.0), mode, reason
+        if meaning.related is not None and mode == "hybrid":
+            question = replace(question, related=meaning.related(question.text))
         words = self._keyword.find(question, DEPTH, scope)
         if not words:
             near = Matches.of(match for match in near if match.score >= meaning.floor)

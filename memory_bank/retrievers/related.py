@@ -1,0 +1,167 @@
+"""Words of a bank that mean about the same: a question's `bought` also finds `purchased`.
+
+The words that the bank uses most, each with its static vector, stand in one small database. They
+are counted as passages come; what goes is not counted off, for the most used hardly change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory_bank import sqlite
+from memory_bank.embedders._numpy import np
+from memory_bank.errors import IndexDamaged
+from memory_bank.retrievers._kept import Kept
+from memory_bank.retrievers._words import LEAST, STOP_WORDS, Near, forms, stems
+from memory_bank.retrievers.base import Entry, Matches, Question, Scope
+from memory_bank.sqlite import Connection
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from memory_bank.embedders.base import Embedder
+
+WORDS = 8000
+"""Words with a vector; from 4,000 to all of them it makes no difference."""
+NEAREST = 3
+"""Related words looked for beside one of a question."""
+_GROWN = 1.2
+"""How much more words than when the most used were chosen, for them to be chosen anew."""
+_VERSION = 1
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE forms (word TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE chosen (stems TEXT NOT NULL, vectors BLOB NOT NULL, counted INTEGER NOT NULL)
+"""
+_WORD = re.compile(r"[^\W\d_]{3,40}")
+
+
+class RelatedWords:
+    """Filled like a retriever; finds words instead of passages."""
+
+    name = "related"
+    slow = False
+
+    def __init__(self, folder: Path, owner: str, embedder: Embedder) -> None:
+        """Keep the words in `folder`; `embedder` must be one that takes words apart from texts."""
+        self.version = f"{_VERSION} {embedder.model_hash}"
+        self._kept = Kept(folder / "related.db", _TABLES, _VERSION, f"{owner} {self.version}")
+        self._embedder = embedder
+        self._chosen = sqlite.Memo(_Chosen, at_once=True)
+
+    def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:  # noqa: ARG002
+        """Count the words of passages."""
+        counts: Counter[str] = Counter()
+        for entry in entries:
+            counts.update(_WORD.findall(entry.text.lower()))
+        with sqlite.guarded(self._kept.file):
+            self._kept.begun().executemany(
+                "INSERT INTO forms VALUES (?1, ?2) ON CONFLICT DO UPDATE SET count = count + ?2",
+                ((word, count) for word, count in counts.items() if word not in STOP_WORDS),
+            )
+
+    def commit(self) -> None:
+        """Make what was put durable."""
+        self._kept.commit()
+
+    def holds(self, entries: Mapping[int, int]) -> bool:  # noqa: ARG002
+        """Tell whether the words can be read: which passages they are from is not kept."""
+        self.check()
+        return True
+
+    def waiting(self) -> int:
+        """Return 1 if the most used words must be chosen anew, else 0."""
+        with sqlite.guarded(self._kept.file):
+            base = self._kept.opened()
+            chosen = base.execute("SELECT counted FROM chosen").fetchone()
+            return int(_counted(base) > _GROWN * (chosen[0] if chosen else 0))
+
+    def catch_up(self, seconds: float) -> int:  # noqa: ARG002
+        """Choose the most used words, if they must be; return how many passages wait: none."""
+        if self.waiting():
+            with sqlite.guarded(self._kept.file):
+                base = self._kept.opened()
+                words = _most_used(base)
+                vectors = self._embedder.embed(list(words.values())).astype(np.float16).tobytes()
+                with sqlite.transaction(base):
+                    base.execute("DELETE FROM chosen")
+                    row = ("\n".join(words), vectors, _counted(base))
+                    base.execute("INSERT INTO chosen VALUES (?, ?, ?)", row)
+        return 0
+
+    def find(self, question: Question, limit: int, scope: Scope) -> Matches:  # noqa: ARG002
+        """Find no passages."""
+        return Matches()
+
+    def near(self, text: str) -> Mapping[str, tuple[Near, ...]]:
+        """Map the stems of a question's words to those of related words, the nearest first."""
+        with sqlite.guarded(self._kept.file):
+            chosen = self._chosen.of(self._kept.opened())
+        asked = {stem: form for stem, form in forms(text).items() if _WORD.fullmatch(form)}
+        if chosen is None or not asked:
+            return {}
+        return chosen.near(asked, self._embedder)
+
+    def check(self) -> None:
+        """Raise IndexDamaged unless the words can be read."""
+        with sqlite.guarded(self._kept.file):
+            (answer,) = self._kept.opened().execute("PRAGMA quick_check(1)").fetchone()
+        if answer != "ok":
+            raise IndexDamaged(f"{self._kept.file} is damaged: {answer}", "it is made again")
+
+    def clear(self) -> None:
+        """Forget all words."""
+        self._kept.close()
+        sqlite.discard(self._kept.file)
+        self._kept.start()
+
+    def close(self) -> None:
+        """Close the database; what was not committed is dropped."""
+        self._kept.close()
+
+
+class _Chosen:
+    """The most used words with their vectors, in memory."""
+
+    def __init__(self, base: Connection) -> None:
+        row = base.execute("SELECT stems, vectors FROM chosen").fetchone()
+        self.stems = row[0].split("\n") if row and row[0] else []
+        data = np.frombuffer(row[1] if row else b"", np.float16)
+        self._vectors: NDArray[np.float32] = data.reshape(len(self.stems), -1).astype(np.float32)
+        self._known: dict[str, tuple[Near, ...]] = {}
+
+    def near(self, asked: Mapping[str, str], embedder: Embedder) -> dict[str, tuple[Near, ...]]:
+        """Map stems to the nearest words of theirs, for words by stem."""
+        if not self.stems:
+            return {}
+        new = {stem: form for stem, form in asked.items() if stem not in self._known}
+        for stem, vector in zip(new, embedder.embed(list(new.values())), strict=True):
+            self._known[stem] = self._nearest(stem, vector)
+        return {stem: self._known[stem] for stem in asked}
+
+    def _nearest(self, stem: str, vector: NDArray[np.float32]) -> tuple[Near, ...]:
+        cosines = self._vectors @ vector
+        places = np.flatnonzero(cosines > LEAST)
+        places = places[np.argsort(-cosines[places], kind="stable")][: NEAREST + 1]
+        found = [Near(self.stems[place], float(cosines[place])) for place in places]
+        return tuple(near for near in found if near.stem != stem)[:NEAREST]
+
+
+def _counted(base: Connection) -> int:
+    return int(base.execute("SELECT coalesce(sum(count), 0) FROM forms").fetchone()[0])
+
+
+def _most_used(base: Connection) -> dict[str, str]:
+    """Map the stems that are used most to their most used forms."""
+    sql = "SELECT word, count FROM forms ORDER BY count DESC, word LIMIT ?"
+    used: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for word, count in base.execute(sql, (3 * WORDS,)):
+        for stem in stems(word)[:1]:
+            used.setdefault(stem, word)
+            counts[stem] += count
+    return {stem: used[stem] for stem, _ in counts.most_common(WORDS)}
