@@ -38,6 +38,8 @@ _SPEAKING = "body"
 """The field that speaks: what is like its words, and stands beside them, counts."""
 _BESIDE, _SLOP = 0.25, 2
 """What two words weigh that stand together in the question and in the text, and how far apart."""
+_MANY = 2000
+"""How many passages may have a word that is asked for on top: looking through more takes long."""
 _LIKE, _LEAST_WORTH = 0.7, 0.02
 """What a word weighs that means the same as the one asked for, and the least that is worth it."""
 _PREFERRED = 2.0
@@ -122,18 +124,30 @@ class KeywordIndex:
         return 0
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
-        """Return what holds most of the question's words: passages, or notes with their first."""
+        """Return what holds most of the question's words: passages, or notes with their first.
+
+        What stands beside one another, and what means about the same, is asked for on its own and
+        added up: in one query with these, tantivy could not skip passages that have little of it.
+        """
         query = self._query(question)
         if query is None:
             return Matches()
-        query = self._scoped(query, scope)
         with _guarded(self._folder):
-            searcher = self._searcher()
-            hits = searcher.search(query, limit, count=False).hits
-            if not hits:
-                return Matches()
-            places = [place for _, place in hits]
-            columns = [_column(searcher, name, places) for name in ("row", "note", "words")]
+            found = self._search(self._scoped(query, scope), limit)
+            for queries in (self._beside(question.text), self._alike(question)):
+                if parts := [(Occur.Should, query) for query in queries]:
+                    query = self._scoped(Query.boolean_query(parts), scope)
+                    more = self._search(query, limit)
+                    found = _added(found, more, only_raise=question.strict)
+        return found
+
+    def _search(self, query: Query, limit: int) -> Matches:
+        searcher = self._searcher()
+        hits = searcher.search(query, limit, count=False).hits
+        if not hits:
+            return Matches()
+        places = [place for _, place in hits]
+        columns = [_column(searcher, name, places) for name in ("row", "note", "words")]
         rows, notes, words = columns
         return Matches(rows, notes, [score for score, _ in hits], words)
 
@@ -214,10 +228,7 @@ class KeywordIndex:
 
     def _query(self, question: Question) -> Query | None:
         """Build the query from analyzed words; tantivy's own syntax would misread plain text."""
-        parts = [
-            (Occur.Should, query) for query in self._any_of(weigh(question.text), question.related)
-        ]
-        parts += [(Occur.Should, query) for query in self._beside(question.text)]
+        parts = [(Occur.Should, query) for query in self._any_of(weigh(question.text))]
         parts += [
             (Occur.Should, self._term("grams", gram)) for gram in grams(question.text).split()
         ]
@@ -229,43 +240,52 @@ class KeywordIndex:
         parts += [(Occur.MustNot, self._phrase(phrase)) for phrase in question.excluded]
         return Query.boolean_query(parts) if parts else None
 
-    def _any_of(
-        self, words: Iterable[Weighed], related: Mapping[str, tuple[tuple[str, float], ...]]
-    ) -> Iterator[Query]:
-        asked = {word.stem for word in words}
+    def _any_of(self, words: Iterable[Weighed]) -> Iterator[Query]:
         for word in words:
             for field, weight in FIELDS.items():
-                query = self._term(field, word.stem)
-                if field == _SPEAKING:
-                    near = [one for one in related.get(word.stem, ()) if one[0] not in asked]
-                    query = self._or_like(query, word.stem, near)
-                yield Query.boost_query(query, weight * word.weight)
-
-    def _or_like(self, query: Query, stem: str, near: Sequence[tuple[str, float]]) -> Query:
-        """Match a word or, for less, one that means about the same; the best counts, not the sum.
-
-        A rare word in place of a frequent one must not weigh more than that.
-        """
-        choices = [query]
-        rarity = self._rarity(stem) if near else 0.0
-        for other, cosine in near:
-            worth = _LIKE * (cosine - LEAST) / (1 - LEAST)
-            worth *= min(1.0, rarity / self._rarity(other))
-            if worth >= _LEAST_WORTH:
-                choices.append(Query.boost_query(self._term(_SPEAKING, other), worth))
-        return Query.disjunction_max_query(choices) if len(choices) > 1 else query
-
-    def _rarity(self, stem: str) -> float:
-        """Return the inverse document frequency that BM25 has for a word."""
-        searcher = self._searcher()
-        count = searcher.doc_freq(_SPEAKING, stem)
-        return math.log(1 + (searcher.num_docs - count + 0.5) / (count + 0.5))
+                yield Query.boost_query(self._term(field, word.stem), weight * word.weight)
 
     def _beside(self, text: str) -> Iterator[Query]:
         """Match words of the question that stand together in the text too, or nearly so."""
         for pair in together(text):
-            phrase = Query.phrase_query(self._schema, _SPEAKING, list(pair), slop=_SLOP)
-            yield Query.boost_query(phrase, _BESIDE)
+            if min(map(self._count, pair)) <= _MANY:
+                phrase = Query.phrase_query(self._schema, _SPEAKING, list(pair), slop=_SLOP)
+                yield Query.boost_query(phrase, _BESIDE)
+
+    def _alike(self, question: Question) -> Iterator[Query]:
+        """Match, for less, a word that means about the same as one that is missing."""
+        words = weigh(question.text)
+        asked = {word.stem for word in words}
+        for word in words:
+            near = [one for one in question.related.get(word.stem, ()) if one[0] not in asked]
+            choices = [
+                Query.boost_query(self._term(_SPEAKING, other), word.weight * worth)
+                for other, cosine in near
+                if (worth := self._worth(word.stem, other, cosine)) >= _LEAST_WORTH
+            ]
+            if choices:
+                # the best of them counts, not the sum
+                yield Query.boolean_query(
+                    [
+                        (Occur.Must, Query.disjunction_max_query(choices)),
+                        (Occur.MustNot, self._term(_SPEAKING, word.stem)),
+                    ]
+                )
+
+    def _worth(self, stem: str, other: str, cosine: float) -> float:
+        """Return what a word is worth in place of another, a rarer one no more than that."""
+        if self._count(other) > _MANY:
+            return 0.0
+        worth = _LIKE * (cosine - LEAST) / (1 - LEAST)
+        return worth * min(1.0, self._rarity(stem) / self._rarity(other))
+
+    def _rarity(self, stem: str) -> float:
+        """Return the inverse document frequency that BM25 has for a word."""
+        count = self._count(stem)
+        return math.log(1 + (self._searcher().num_docs - count + 0.5) / (count + 0.5))
+
+    def _count(self, stem: str) -> int:
+        return self._searcher().doc_freq(_SPEAKING, stem)
 
     def _note(self, number: int) -> Query:
         return Query.term_query(self._schema, "note", number)
@@ -296,6 +316,19 @@ class KeywordIndex:
             outside = Query.term_set_query(self._schema, "note", list(scope.without))
             parts.append((Occur.MustNot, outside))
         return Query.boolean_query(parts) if len(parts) > 1 else query
+
+
+def _added(found: Matches, more: Matches, *, only_raise: bool) -> Matches:
+    """Add up the scores of two answers; where conditions are strict, the first one met them."""
+    if not len(more):
+        return found
+    sums = dict(zip(found.rows, found, strict=True))
+    for match in more:
+        known = sums.get(match.row)
+        if only_raise and known is None:
+            continue
+        sums[match.row] = match._replace(score=match.score + (known.score if known else 0.0))
+    return Matches.of(sorted(sums.values(), key=lambda match: (-match.score, match.row)))
 
 
 def _column(searcher: tantivy.Searcher, name: str, places: list[tantivy.DocAddress]) -> list[int]:
