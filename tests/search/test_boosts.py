@@ -1,0 +1,42 @@
+"""What time and use make of a score."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_bank.activity.access import NEVER, Access
+from memory_bank.config import Memory
+from memory_bank.search import boosts
+
+DAY = 86400.0
+NOW = 1_800_000_000.0
+SETTINGS = Memory()
+
+
+def test_a_note_never_accessed_keeps_its_score() -> None:
+    assert boosts.access(SETTINGS, NEVER, NOW) == 1.0
+
+
+def test_the_boost_of_an_access_fades_in_thirty_days() -> None:
+    fresh, old = (boosts.access(SETTINGS, Access(1, NOW - age * DAY), NOW) for age in (0, 30))
+    assert fresh == pytest.approx(old + SETTINGS.access_recency_weight)
+    assert old > 1.0
+
+
+def test_a_hundred_accesses_reach_the_weight_of_the_count() -> None:
+    found = boosts.access(SETTINGS, Access(99, NOW - 365 * DAY), NOW)
+    assert found == pytest.approx(1 + SETTINGS.access_count_weight)
+
+
+@pytest.mark.parametrize(("age", "boosted"), [(0, True), (6.9, True), (7.1, False), (-1, False)])
+def test_a_young_note_is_boosted(age: float, boosted: bool) -> None:
+    factor = boosts.recency(SETTINGS, NOW - age * DAY, NOW)
+    assert factor == (SETTINGS.recency_boost_factor if boosted else 1.0)
+
+
+@given(count=st.integers(0, 10**6), age=st.floats(-10, 1000), young=st.floats(-10, 30))
+def test_no_boost_is_above_the_most(count: int, age: float, young: float) -> None:
+    accessed = boosts.access(SETTINGS, Access(count, NOW - age * DAY), NOW)
+    assert accessed * boosts.recency(SETTINGS, NOW - young * DAY, NOW) <= boosts.most(SETTINGS)

@@ -1,0 +1,85 @@
+"""The query language."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_bank.errors import BadInput
+from memory_bank.manifest.filters import Condition
+from memory_bank.search.query import conditions, moment, parse
+
+NOW = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
+
+
+def test_conditions_are_taken_out_of_the_words() -> None:
+    found = parse("tag:search why -type:plan in:decisions tantivy", now=NOW)
+    assert found.question.text == "why tantivy"
+    assert found.conditions == (
+        Condition("tag", "search"),
+        Condition("type", "plan", negated=True),
+        Condition("in", "decisions"),
+    )
+
+
+@pytest.mark.parametrize("text", ["TODO: fix it", "at 10:30", "https://example.org/a", "a:b c"])
+def test_what_looks_like_a_condition_but_is_none_is_words(text: str) -> None:
+    found = parse(text, now=NOW)
+    assert found.question.text == text
+    assert found.conditions == ()
+
+
+def test_the_banks_own_fields_are_conditions() -> None:
+    assert parse("owner:ann lock", {"owner"}).conditions == (Condition("owner", "ann"),)
+    assert parse("owner:ann lock").question.text == "owner:ann lock"
+
+
+def test_quotes_insist_in_a_short_query_and_prefer_in_a_sentence() -> None:
+    short = parse('"write lock" folder').question
+    assert (short.required, short.preferred) == (("write lock",), ())
+    long = parse('why did we put the "write lock" on the folder itself').question
+    assert (long.required, long.preferred) == ((), ("write lock",))
+
+
+def test_a_minus_excludes_a_word_or_a_phrase() -> None:
+    found = parse('lock -windows -"open file" re-use').question
+    assert found.excluded == ("windows", "open file")
+    assert found.text == "lock re-use"
+    assert found.strict
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_a_query(text: str) -> None:
+    parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("7d", "2026-05-01T12:00:00+00:00"),
+        ("2w ago", "2026-04-24T12:00:00+00:00"),
+        ("3 months", "2026-02-07T12:00:00+00:00"),
+        ("today", "2026-05-08T00:00:00+00:00"),
+        ("yesterday", "2026-05-07T00:00:00+00:00"),
+        ("2025", "2025-01-01T00:00:00+00:00"),
+        ("2025-03", "2025-03-01T00:00:00+00:00"),
+        ("2025-03-04T05:06:07+02:00", "2025-03-04T05:06:07+02:00"),
+    ],
+)
+def test_moments(text: str, wanted: str) -> None:
+    assert moment(text, NOW).isoformat() == wanted
+
+
+@pytest.mark.parametrize("text", ["", "soon", "2025-13", "7 parsecs", "99999999999d"])
+def test_what_is_no_moment_says_how_to_write_one(text: str) -> None:
+    with pytest.raises(BadInput, match="is no time"):
+        moment(text, NOW)
+
+
+def test_parameters_are_conditions_too() -> None:
+    found = conditions(tags=["#Search"], types="plan", since="2025", before=NOW)
+    assert [item.key for item in found] == ["tag", "type", "since", "before"]
+    assert found[0].value == "search"

@@ -1,0 +1,104 @@
+"""One score for each passage, and what it is made of."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_bank.manifest.lookup import Surroundings
+from memory_bank.retrievers.base import Match, Matches
+from memory_bank.search.ranking import Evidence, rank
+
+ALONE = Surroundings()
+MATCHES = st.lists(
+    st.tuples(st.integers(1, 30), st.floats(0.01, 50), st.integers(1, 200)),
+    unique_by=lambda match: match[0],
+    max_size=20,
+).map(
+    lambda found: Matches.of(
+        Match(row, row // 3 + 1, score, words)
+        for row, score, words in sorted(found, key=lambda match: -match[1])
+    )
+)
+
+
+def prose(rows: object) -> float:
+    return 0.0
+
+
+def code(rows: object) -> float:
+    return 0.5
+
+
+def words(*scores: tuple[int, int, float]) -> Matches:
+    return Matches.of(Match(row, note, score, 10) for row, note, score in scores)
+
+
+def test_words_alone_are_shares_of_the_best() -> None:
+    ranking = rank(Evidence(words=words((1, 1, 8.0), (2, 2, 4.0))), ALONE, prose)
+    assert ranking.scores == pytest.approx({1: 1.0, 2: 0.5})
+
+
+def test_meaning_is_spread_between_first_and_last() -> None:
+    meaning = words((1, 1, 0.9), (2, 2, 0.7), (3, 3, 0.5))
+    ranking = rank(Evidence(meaning=meaning, weight=1.0), ALONE, prose)
+    assert ranking.scores == pytest.approx({1: 1.0, 2: 0.5})
+
+
+def test_a_note_found_as_a_whole_only_is_shown_with_its_first_passage() -> None:
+    evidence = Evidence(words=words((1, 1, 2.0)), notes=words((1, 1, 3.0), (7, 5, 6.0)))
+    ranking = rank(evidence, ALONE, prose)
+    assert ranking.owner[7] == 5
+    assert ranking.scores == pytest.approx({1: (1 + 0.5) / 2, 7: 0.5})
+
+
+def test_meaning_weighs_more_where_the_best_are_code() -> None:
+    evidence = Evidence(
+        words=words((1, 1, 1.0), (2, 2, 0.1)),
+        meaning=words((2, 2, 0.9), (3, 3, 0.1)),
+        weight=0.2,
+        code_weight=5.0,
+    )
+    first = {
+        kind: max((s := rank(evidence, ALONE, kind).scores), key=s.__getitem__)
+        for kind in (prose, code)
+    }
+    assert first == {prose: 1, code: 2}
+
+
+def test_an_answer_is_lifted_by_the_question_that_it_follows() -> None:
+    found = words((1, 1, 5.0), (2, 2, 1.0), (3, 3, 1.0))
+    after = Surroundings(following={1: 2}, spans={1: (1, 1), 2: (2, 2)})
+    ranking = rank(Evidence(words=found, mean_words=10.0), after, prose)
+    assert ranking.scores[2] > ranking.scores[3]
+    assert "neighbours" in {reason.source for reason in ranking.reasons(2)}
+
+
+def test_the_notes_of_a_session_that_matches_are_lifted() -> None:
+    found = words((1, 1, 5.0), (2, 2, 1.0), (3, 3, 1.0))
+    around = Surroundings(container={1: "one", 2: "one", 3: "two"})
+    ranking = rank(Evidence(words=found), around, prose)
+    assert ranking.scores[2] > ranking.scores[3]
+
+
+@given(found=MATCHES, whole=MATCHES, meaning=MATCHES, weight=st.floats(0.1, 6))
+def test_the_reasons_add_up_to_the_score(
+    found: Matches, whole: Matches, meaning: Matches, weight: float
+) -> None:
+    notes = Matches.of({match.note: match for match in whole}.values())
+    evidence = Evidence(found, notes, meaning, weight, weight)
+    ranking = rank(evidence, ALONE, prose)
+    assert set(ranking.scores) <= {*found.rows, *notes.rows, *meaning.rows}
+    for row, score in ranking.scores.items():
+        assert sum(reason.score for reason in ranking.reasons(row)) == pytest.approx(score)
+        assert 0 < score <= 1 + 1e-9
+
+
+@given(found=MATCHES, factor=st.floats(0.1, 10))
+def test_a_scale_of_a_retriever_changes_nothing(found: Matches, factor: float) -> None:
+    scaled = Matches(
+        found.rows, found.notes, [score * factor for score in found.scores], found.words
+    )
+    one, other = (rank(Evidence(words=each), ALONE, prose).scores for each in (found, scaled))
+    assert one == pytest.approx(other)
