@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from memory_bank.layout import NOTE_SUFFIXES
 from memory_bank.manifest import write
 from memory_bank.manifest.database import meta
 from memory_bank.notes.scan import is_text
-from memory_bank.sqlite import Connection, transaction
+from memory_bank.sqlite import Connection, chunked, transaction
 
 
 class Dates:
@@ -18,10 +19,11 @@ class Dates:
         self._root = root
         self._base = base
 
-    def first_commit(self, path: str) -> float | None:
-        """Return when a path was first committed, as of the last refresh; None if it wasn't."""
-        row = self._base.execute("SELECT first FROM commits WHERE path = ?", (path,)).fetchone()
-        return None if row is None else float(row[0])
+    def first_commits(self, paths: Sequence[str]) -> dict[str, float]:
+        """Return when paths were first committed, as of the last refresh; some may not be."""
+        return dict(
+            chunked(self._base, "SELECT path, first FROM commits WHERE path IN ({})", paths)
+        )
 
     def refresh(self) -> bool:
         """Ask git what was committed since; return whether notes must be read again for it."""

@@ -1,25 +1,21 @@
-"""Read one file for the index: the note, its passages and its dates, or why it can't be one."""
+"""Read one file for the index: the note's rows and dates, or why it can't be one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from memory_bank.errors import StorageFailed, UnreadableNote
-from memory_bank.manifest.write import BY_FILE, BY_GIT, BY_NOTE, Reading
+from memory_bank.manifest.rows import Dating, NoteRows
+from memory_bank.manifest.write import BY_FILE, BY_GIT, BY_NOTE
 from memory_bank.notes import files
 from memory_bank.notes.identity import etag
-from memory_bank.notes.note import Note
-from memory_bank.notes.passages import passages
+from memory_bank.notes.note import Meta
 from memory_bank.notes.scan import Stamp, stamp, trusted, unknown
 
-FirstCommit = Callable[[str], float | None]
-"""Tell when a path was first committed, in seconds since the epoch; None if it wasn't."""
 
-
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(NamedTuple):
     """A file that is there but can't be indexed."""
 
     stamp: Stamp
@@ -27,8 +23,7 @@ class Unread:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Same:
+class Same(NamedTuple):
     """A file whose bytes are what is indexed; only its stamp is another."""
 
     stamp: Stamp
@@ -36,47 +31,79 @@ class Same:
     """Seconds since the epoch."""
 
 
-def read(
-    root: Path, path: str, max_bytes: int, first_commit: FirstCommit, indexed: str = ""
-) -> Reading | Unread | Same | None:
-    """Read the file at a path; Same if its etag is still `indexed`, None when it is gone."""
-    found = stamp(root / path)
+class Gone(NamedTuple):
+    """A file that is no longer there."""
+
+
+class Asked(NamedTuple):
+    """A file to be read, and what is known of it."""
+
+    path: str
+    etag: str = ""
+    """Of the bytes that are indexed."""
+    committed: float | None = None
+    """When it was first committed, in seconds since the epoch; None if it wasn't."""
+
+
+class Place(NamedTuple):
+    """Where the files are, and how they are read."""
+
+    root: str
+    prefix: str
+    """The bank's folder below its project: ".memories/", or empty."""
+    max_bytes: int
+
+
+Found = NoteRows | Unread | Same | Gone
+
+
+def read_all(place: Place, files: Sequence[Asked]) -> Generator[tuple[str, Found]]:
+    """Yield what each file says, in their order."""
+    for asked in files:
+        yield asked.path, read(place, asked)
+
+
+def read(place: Place, asked: Asked) -> Found:
+    """Read a file; Same if its etag is still the one that is indexed."""
+    file = Path(place.root, asked.path)
+    found = stamp(file)
     if found is None:
-        return None
-    if found[0] > max_bytes:
-        reason = f"{found[0]} bytes, more than the setting max_note_bytes = {max_bytes}"
+        return Gone()
+    if found[0] > place.max_bytes:
+        reason = f"{found[0]} bytes, more than the setting max_note_bytes = {place.max_bytes}"
         return Unread(trusted(found), "", reason)
     try:
-        data = files.read(root / path)
+        data = files.read(file)
     except StorageFailed as error:
         return Unread(unknown(found[0]), "", error.message)
-    if data is None or etag(data) == indexed:
-        return None if data is None else Same(trusted(found), _mtime(found))
-    from memory_bank.notes import reader  # start-up: a bank that is up to date needs no parser
+    return Gone() if data is None else _parsed(place, asked, found, data)
+
+
+def _parsed(place: Place, asked: Asked, found: Stamp, data: bytes) -> Found:
+    hashed = etag(data)
+    if hashed == asked.etag:
+        return Same(trusted(found), _mtime(found))
+    # start-up: a bank that is up to date needs no parser
+    from memory_bank.manifest.rows import rows_of
+    from memory_bank.notes import reader
 
     try:
-        return _reading(reader.parse(path, data), found, first_commit)
+        note = reader.parse(asked.path, data)
     except UnreadableNote as error:
-        return Unread(trusted(found), etag(data), error.message)
+        return Unread(trusted(found), hashed, error.message)
+    dating = _dating(note.meta, asked.committed, _mtime(found))
+    return rows_of(note, trusted(found), dating, place.prefix)
 
 
-def _reading(note: Note, found: Stamp, first_commit: FirstCommit) -> Reading:
-    meta = note.meta
-    dated = BY_NOTE
+def _dating(meta: Meta, committed: float | None, mtime: float) -> Dating:
     if meta.created_at is not None:
-        created = meta.created_at.timestamp()
-    elif (committed := first_commit(note.path)) is not None:
+        created, dated = meta.created_at.timestamp(), BY_NOTE
+    elif committed is not None:
         created, dated = committed, BY_GIT
     else:
-        created, dated = _mtime(found), BY_FILE
-    return Reading(
-        note=note,
-        stamp=trusted(found),
-        passages=tuple(passages(section) for section in note.body.sections),
-        created=created,
-        updated=meta.updated_at.timestamp() if meta.updated_at else created,
-        dated=dated,
-    )
+        created, dated = mtime, BY_FILE
+    updated = meta.updated_at.timestamp() if meta.updated_at else created
+    return Dating(created, updated, dated)
 
 
 def _mtime(found: Stamp) -> float:

@@ -7,26 +7,29 @@ Whoever comes after a kill finds rows that are not done and puts them again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 
 from memory_bank.errors import EmbedderUnavailable, IndexDamaged
 from memory_bank.indexer.changes import Changes, compare, compare_some
 from memory_bank.indexer.dates import Dates
-from memory_bank.indexer.reading import Same, Unread, read
+from memory_bank.indexer.reading import Asked, Found, Place, Same, Unread, read_all
 from memory_bank.layout import Layout, private_folder
 from memory_bank.locks import WAIT, locked
 from memory_bank.manifest import resolve, write
 from memory_bank.manifest.database import DONE, GONE, PENDING, meta
-from memory_bank.manifest.write import Reading
+from memory_bank.manifest.rows import NoteRows
 from memory_bank.notes.scan import look, scan
 from memory_bank.retrievers.base import Entry, Retriever
-from memory_bank.sqlite import Connection, guarded, transaction
+from memory_bank.sqlite import Connection, chunked, guarded, transaction
 
 BATCH = 1000
 """Notes in one batch: the lock is let go after each, so that others get their turn."""
+MANY = 400
+"""Files from which starting processes, a tenth of a second, is worth its while."""
 _AT_ONCE = 2000
 """Passages up to which a question waits for a slow retriever to be filled anew."""
 _EMBED_TURN = 2.0
@@ -82,7 +85,7 @@ class Indexer:
         self._load = retrievers
         self._current = current
         self._signature = signature
-        self._max_bytes = max_bytes
+        self._place = Place(str(layout.root), layout.prefix, max_bytes)
         self._missing = ""
         self._postponed: tuple[Retriever, ...] = ()
         self._dates = Dates(layout.root, base)
@@ -164,92 +167,112 @@ class Indexer:
         progress: Progress,
         paths: Collection[str] | None = None,
     ) -> None:
-        done: set[str] = set()
-        while True:
-            with self._turn(wait):
-                for retriever in self._unfilled():
-                    self._refill(retriever, progress)
-                    report.refilled.append(retriever.name)
-                # looked at again: another process may have done it while this one waited
-                changes = self._look(report, paths)
-                # each file once: one whose stamp can't be trusted yet still counts as changed
-                left = [path for path in changes.changed if path not in done]
-                self._batch(left[:BATCH], changes, report)
-            done.update(left[:BATCH])
-            progress("indexing", len(done), len(done) + len(left[BATCH:]))
-            if len(left) <= BATCH:
-                return
+        """Index batch by batch, each file once: one of unknown stamp still counts as changed."""
+        done = 0
+        seen: set[str] = set()
+        version = None
+        changes = Changes({}, (), None)
+        with ExitStack() as reading:
+            while True:
+                with self._turn(wait):
+                    for retriever in self._unfilled():
+                        self._refill(retriever, progress)
+                        report.refilled.append(retriever.name)
+                    # looked at again: another process may have done it while this one waited
+                    if version != (version := self._version()):
+                        reading.close()
+                        changes = self._look(report, paths)
+                        left = [path for path in changes.changed if path not in seen]
+                        found = reading.enter_context(closing(self._read(left)))
+                        done = 0
+                    batch = dict(islice(found, BATCH))
+                    self._batch(batch, changes, report)
+                    changes = Changes({}, (), None)
+                seen.update(batch)
+                done += len(batch)
+                progress("indexing", len(seen), len(seen) + len(left) - done)
+                if done == len(left):
+                    return
 
-    def _batch(self, paths: Sequence[str], changes: Changes, report: SyncReport) -> None:
+    def _version(self) -> int:
+        """Return what changes when another connection changes the manifest."""
+        return int(self._base.execute("PRAGMA data_version").fetchone()[0])
+
+    def _read(self, paths: Sequence[str]) -> Generator[tuple[str, Found]]:
+        """Read files as far as they are not what is indexed."""
+        etags = dict(
+            chunked(
+                self._base,
+                f"SELECT path, etag FROM notes WHERE state = {DONE} AND path IN ({{}})",
+                paths,
+            )
+        )
+        commits = self._dates.first_commits(paths)
+        asked = [Asked(path, etags.get(path, ""), commits.get(path)) for path in paths]
+        return self._answers(asked)
+
+    def _answers(self, asked: Sequence[Asked]) -> Generator[tuple[str, Found]]:
+        if len(asked) < MANY:
+            return read_all(self._place, asked)
+        from memory_bank.indexer.readers import read_many
+
+        return read_many(self._place, asked)
+
+    def _batch(self, found: Mapping[str, Found], changes: Changes, report: SyncReport) -> None:
         """Index one batch of files, and take the gone ones out."""
         report.healed |= self._begun()
-        etags = dict(self._base.execute("SELECT path, etag FROM notes WHERE state = ?", (DONE,)))
-        readings: list[Reading] = []
-        unread: dict[str, Unread] = {}
-        same: dict[str, Same] = {}
-        for path in paths:
-            found = read(
-                self._layout.root,
-                path,
-                self._max_bytes,
-                self._dates.first_commit,
-                etags.get(path, ""),
-            )
-            if isinstance(found, Reading):
-                readings.append(found)
-            elif isinstance(found, Unread):
-                unread[path] = found
-            elif found is not None:
-                same[path] = found
-        touched, entries = self._write(readings, unread, changes)
+        notes = [one for one in found.values() if isinstance(one, NoteRows)]
+        unread = {path: one for path, one in found.items() if isinstance(one, Unread)}
+        touched, entries = self._write(notes, unread, changes)
         self._fill(entries, touched)
         with transaction(self._base):
             write.restamp(
-                self._base, ((found.stamp, found.mtime, path) for path, found in same.items())
+                self._base,
+                ((*one, path) for path, one in found.items() if isinstance(one, Same)),
             )
             write.finish(self._base, touched)
-            write.measure(self._base)
-        report.indexed += len(readings)
+            write.measure(self._base, len(entries))
+        report.indexed += len(notes)
         report.unindexed += len(unread)
         report.removed += len(changes.gone)
 
     def _write(
-        self, readings: Sequence[Reading], unread: dict[str, Unread], changes: Changes
+        self, notes: Sequence[NoteRows], unread: Mapping[str, Unread], changes: Changes
     ) -> tuple[list[int], list[Entry]]:
         """Write the manifest's rows, pending; return the numbers touched and entries to put."""
         base = self._base
-        prefix = self._layout.prefix
-        entries: list[Entry] = []
-        put: list[int] = []
         with transaction(base):
             self._put_complete("")
-            before = resolve.numbers(base, [*(r.note.path for r in readings), *unread])
+            before = resolve.numbers(base, [*(note.path for note in notes), *unread])
             names = resolve.names_held(base, [*before, *changes.gone])
             write.mark_gone(base, changes.gone)
-            for reading in readings:
-                number, new = write.put(base, reading, prefix)
-                put.append(number)
-                entries += new
-            for path, found in unread.items():
-                put.append(write.put_unindexed(base, path, found.stamp, found.etag, found.reason))
+            put, entries = write.put(base, notes)
+            put += write.put_unindexed(base, unread)
             resolve.relink(base, put, names | resolve.names_held(base, put))
             if changes.refused is not None:
                 write.put_refused(base, changes.refused)
         return [*put, *changes.gone], entries
 
     def _fill(self, entries: Sequence[Entry], touched: Sequence[int]) -> None:
-        """Put a batch into every retriever; one that turns out broken is made anew."""
+        """Put a batch into every retriever; one that turns out broken is made anew.
+
+        All are given the batch before the first commits: tantivy works meanwhile.
+        """
         if not touched:
             return
-        for retriever in self._active():
-            with ExitStack() as unless_committed:
+        with ExitStack() as unless_committed:
+            for retriever in self._active():
                 unless_committed.callback(retriever.close)
-                try:
-                    retriever.put(entries, touched)
-                    retriever.commit()
-                except IndexDamaged:
-                    self._refill(retriever, _silent)
-                unless_committed.pop_all()
+                self._mended(retriever, lambda one: one.put(entries, touched))
+            for retriever in self._active():
+                self._mended(retriever, lambda one: one.commit())
+            unless_committed.pop_all()
+
+    def _mended(self, retriever: Retriever, work: Callable[[Retriever], None]) -> None:
+        try:
+            work(retriever)
+        except IndexDamaged:
+            self._refill(retriever, _silent)
 
     def _unfilled(self) -> list[Retriever]:
         return [r for r in self._active() if not self._filled(r)]
@@ -287,18 +310,23 @@ class Indexer:
             write.put_meta(self._base, filled, "")
             self._put_complete("")
         retriever.clear()
-        rows = self._base.execute(
-            "SELECT id, path, etag FROM notes WHERE state IN (?, ?)", (DONE, PENDING)
-        ).fetchall()
-        for start in range(0, len(rows), BATCH):
-            entries: list[Entry] = []
-            for number, path, etag in rows[start : start + BATCH]:
-                reading = read(self._layout.root, path, self._max_bytes, _undated)
-                # a file that changed meanwhile is indexed anew by the batch that follows
-                if isinstance(reading, Reading) and reading.note.etag == etag:
-                    entries += write.entries_again(self._base, number, reading)
-            retriever.put(entries, ())
-            progress(f"filling {retriever.name}", min(start + BATCH, len(rows)), len(rows))
+        rows = {
+            path: (number, etag)
+            for number, path, etag in self._base.execute(
+                "SELECT id, path, etag FROM notes WHERE state IN (?, ?)", (DONE, PENDING)
+            )
+        }
+        # undated: entries hold no dates
+        with closing(self._answers([Asked(path) for path in rows])) as found:
+            for start in range(0, len(rows), BATCH):
+                entries: list[Entry] = []
+                for path, note in islice(found, BATCH):
+                    number, etag = rows[path]
+                    # a file that changed meanwhile is indexed anew by the batch that follows
+                    if isinstance(note, NoteRows) and note.etag == etag:
+                        entries += write.entries_again(self._base, number, note)
+                retriever.put(entries, ())
+                progress(f"filling {retriever.name}", min(start + BATCH, len(rows)), len(rows))
         retriever.commit()
         with transaction(self._base):
             write.put_meta(self._base, filled, retriever.version)
@@ -344,7 +372,3 @@ class Indexer:
 
 def _silent(what: str, done: int, total: int) -> None:
     """Show no progress."""
-
-
-def _undated(path: str) -> None:
-    """Know no dates: entries hold none."""

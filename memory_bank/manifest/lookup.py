@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from memory_bank.errors import IndexDamaged
 from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED, meta
-from memory_bank.manifest.write import MEAN_WORDS, SEPARATOR
+from memory_bank.manifest.rows import SEPARATOR
+from memory_bank.manifest.write import MEAN_WORDS
 from memory_bank.retrievers.base import Scope
 from memory_bank.sqlite import Connection, chunked
 

@@ -2,87 +2,76 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
 
 from memory_bank.errors import IndexDamaged
 from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED, meta
-from memory_bank.manifest.targets import names_of, target_of
-from memory_bank.notes.note import Note, Passage
+from memory_bank.manifest.rows import NoteRows, Row, entries
 from memory_bank.notes.scan import Stamp
 from memory_bank.retrievers.base import Entry
-from memory_bank.sqlite import Connection
-
-SEPARATOR = "\x1f"
-"""Between the headings of a path in one column."""
-
+from memory_bank.sqlite import Connection, chunked
 
 MEAN_WORDS = "mean_words"
-_SIGN = re.compile(r"[(){}\[\]=<>;_*/\\|&+#@$%^~`]")
-
-BY_FILE, BY_NOTE, BY_GIT = range(3)
+_MOVED = "moved"
+"""Key of how many passages came or went since their mean length was counted."""
 HEAD = "head"
 """Key of the commit as of which first commits are recorded."""
+
+BY_FILE, BY_NOTE, BY_GIT = range(3)
 _REDATED = "updated = CASE updated WHEN created THEN ?1 ELSE updated END, created = ?1"
 """A note that does not say when it was updated has the date of its creation there."""
 
+_OF_NOTES = ("tags", "fields", "names", "sections", "passages", "blocks", "links", "faults")
+_SAID = (
+    "note_id = ?, title = ?, type = ?, status = ?, created = ?, updated = ?, dated = ?,"
+    " content_hash = ?, source_type = ?, meta = ?"
+)
+_LINKS = (
+    "links (note, line, kind, type, target, key, second_key, ghost, heading, block, text, before,"
+    " after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+_ROWS: tuple[tuple[str, Callable[[NoteRows], Iterable[Row]]], ...] = (
+    ("tags VALUES (?, ?)", lambda note: ((tag,) for tag in note.tags)),
+    ("fields VALUES (?, ?, ?)", lambda note: note.fields),
+    ("names (note, key, rank) VALUES (?, ?, ?)", lambda note: note.names),
+    ("blocks VALUES (?, ?, ?)", lambda note: note.blocks),
+    ("faults VALUES (?, ?, ?)", lambda note: note.faults),
+    ("sections VALUES (?, ?, ?, ?, ?)", lambda note: note.sections),
+    (_LINKS, lambda note: note.links),
+)
+"""Tables and what stands in them of a note, behind its number; what is said twice stands once."""
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A note as the indexer read it: with its passages by section, and its dates."""
 
-    note: Note
-    stamp: Stamp
-    passages: tuple[tuple[Passage, ...], ...]
-    created: float
-    """Seconds since the epoch."""
-    updated: float
-    dated: int
-    """Who said when it was created: BY_NOTE, BY_GIT (its first commit) or BY_FILE (mtime)."""
+def put(base: Connection, notes: Sequence[NoteRows]) -> tuple[list[int], list[Entry]]:
+    """Write notes as pending; return their numbers and the entries to index.
 
-
-def put(base: Connection, reading: Reading, project_prefix: str) -> tuple[int, list[Entry]]:
-    """Write a note's rows as pending and return its number with the entries to index.
-
-    Rows that it had before are replaced; its number stays.
+    Rows that they had before are replaced; their numbers stay.
     """
-    note = reading.note
-    number = _put_note(base, reading)
-    _clear(base, number)
-    base.executemany("INSERT INTO tags VALUES (?, ?)", ((number, tag) for tag in note.meta.tags))
+    numbers = _upsert(base, PENDING, [(note.path, note.stamp, note.etag) for note in notes])
+    known = list(zip(numbers, notes, strict=True))
     base.executemany(
-        "INSERT OR IGNORE INTO fields VALUES (?, ?, ?)", _fields(number, note.meta.extra)
+        f"UPDATE notes SET reason = '', {_SAID} WHERE id = ?",
+        ((*note.said, number) for number, note in known),
     )
-    base.executemany(
-        "INSERT OR IGNORE INTO names VALUES (?, ?, ?)",
-        ((name, rank, number) for name, rank in names_of(note) if name),
-    )
-    base.executemany(
-        "INSERT OR IGNORE INTO blocks VALUES (?, ?, ?)",
-        ((number, block.casefold(), line) for block, line in note.body.blocks.items()),
-    )
-    base.executemany(
-        "INSERT INTO faults VALUES (?, ?, ?)",
-        ((number, fault.line, fault.reason) for fault in note.faults),
-    )
-    _put_links(base, number, note, project_prefix)
-    return number, list(_put_passages(base, number, reading))
+    for table, rows in _ROWS:
+        base.executemany(
+            f"INSERT OR IGNORE INTO {table}",
+            ((number, *row) for number, note in known for row in rows(note)),
+        )
+    return numbers, _put_passages(base, known)
 
 
-def put_unindexed(base: Connection, path: str, stamp: Stamp, etag: str, reason: str) -> int:
-    """Record a file that can't be indexed, with the reason; return its number."""
-    number = _upsert(base, path, UNINDEXED, stamp, etag)
-    _clear(base, number)
-    base.execute(
-        "UPDATE notes SET reason = ?, note_id = '', title = '', type = '', status = '',"
-        f" created = 0, updated = 0, dated = {BY_NOTE}, content_hash = '', source_type = '',"
-        " meta = '{}' WHERE id = ?",
-        (reason, number),
+def put_unindexed(base: Connection, files: Mapping[str, tuple[Stamp, str, str]]) -> list[int]:
+    """Record files that can't be indexed, by path: stamp, etag and reason; return their numbers."""
+    found = files.items()
+    numbers = _upsert(base, UNINDEXED, [(path, stamp, etag) for path, (stamp, etag, _) in found])
+    nothing = ("", "", "", "", 0, 0, BY_NOTE, "", "", "{}")
+    base.executemany(
+        f"UPDATE notes SET reason = ?, {_SAID} WHERE id = ?",
+        ((file[2], *nothing, number) for number, file in zip(numbers, files.values(), strict=True)),
     )
-    return number
+    return numbers
 
 
 def restamp(base: Connection, rows: Iterable[tuple[Stamp, float, str]]) -> None:
@@ -123,8 +112,7 @@ def put_commits(base: Connection, head: str, first: Mapping[str, float]) -> bool
 def mark_gone(base: Connection, numbers: Sequence[int]) -> None:
     """Mark notes whose files are gone; `finish` removes them once no retriever has them."""
     base.executemany("UPDATE notes SET state = ? WHERE id = ?", ((GONE, n) for n in numbers))
-    for number in numbers:
-        _clear(base, number)
+    _clear(base, numbers)
 
 
 def finish(base: Connection, numbers: Iterable[int]) -> None:
@@ -140,13 +128,18 @@ def put_refused(base: Connection, refused: Mapping[str, str]) -> None:
     base.executemany("INSERT INTO refused VALUES (?, ?)", refused.items())
 
 
-def measure(base: Connection) -> None:
-    """Record the mean length of a passage, anew when a tenth of the passages came or went."""
-    (count,) = base.execute("SELECT count(*) FROM passages").fetchone()
-    counted = int((meta(base, MEAN_WORDS) or "0 0").split()[0])
-    if abs(count - counted) > counted / 10:
-        (mean,) = base.execute("SELECT avg(words) FROM passages").fetchone()
-        put_meta(base, MEAN_WORDS, f"{count} {mean or 0:.1f}")
+def measure(base: Connection, moved: int) -> None:
+    """Record the mean length of a passage, anew when a tenth of the passages came or went.
+
+    `moved` are those that did so now. To count all at each change would take longer the more there
+    are.
+    """
+    moved += int(meta(base, _MOVED) or 0)
+    if moved > int((meta(base, MEAN_WORDS) or "0 0").split()[0]) / 10:
+        total, mean = base.execute("SELECT count(*), avg(words) FROM passages").fetchone()
+        put_meta(base, MEAN_WORDS, f"{total} {mean or 0:.1f}")
+        moved = 0
+    put_meta(base, _MOVED, str(moved))
 
 
 def put_meta(base: Connection, key: str, value: str) -> None:
@@ -156,153 +149,56 @@ def put_meta(base: Connection, key: str, value: str) -> None:
     )
 
 
-def _put_note(base: Connection, reading: Reading) -> int:
-    note, meta = reading.note, reading.note.meta
-    number = _upsert(base, note.path, PENDING, reading.stamp, note.etag)
-    rest = {
-        "source_agent": meta.source_agent,
-        "aliases": meta.aliases,
-        "file_refs": meta.file_refs,
-        "symbol_refs": meta.symbol_refs,
-        "entity_refs": [asdict(entity) for entity in meta.entity_refs],
-        "extra": meta.extra,
-    }
-    said = json.dumps({k: v for k, v in rest.items() if v}, ensure_ascii=False, default=str)
-    base.execute(
-        "UPDATE notes SET reason = '', note_id = ?, title = ?, type = ?, status = ?, created = ?,"
-        " updated = ?, dated = ?, content_hash = ?, source_type = ?, meta = ? WHERE id = ?",
-        (
-            meta.id, note.title, meta.type, meta.status, reading.created, reading.updated,
-            reading.dated, note.content_hash, meta.source_type, said, number,
-        ),
-    )  # fmt: skip
-    return number
-
-
-def _upsert(base: Connection, path: str, state: int, stamp: Stamp, etag: str) -> int:
-    row = base.execute(
-        "INSERT INTO notes (path, state, size, mtime_ns, ctime_ns, inode, etag)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (path) DO UPDATE SET state = ?2,"
-        " size = ?3, mtime_ns = ?4, ctime_ns = ?5, inode = ?6, etag = ?7 RETURNING id",
-        (path, state, *stamp, etag),
-    ).fetchone()
-    return int(row[0])
-
-
-def _clear(base: Connection, number: int) -> None:
-    for table in ("tags", "fields", "names", "sections", "passages", "blocks", "links", "faults"):
-        base.execute(f"DELETE FROM {table} WHERE note = ?", (number,))
-
-
-def _put_links(base: Connection, number: int, note: Note, project_prefix: str) -> None:
-    base.executemany(
-        "INSERT INTO links (note, line, kind, type, target, key, second_key, ghost, heading, block,"
-        " text, before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            (
-                number, link.line, link.kind, link.type, link.target, target.first, target.second,
-                target.ghost, link.heading, link.block, link.text, link.before, link.after,
-            )
-            for link in note.body.links
-            for target in (target_of(link, note.path, project_prefix),)
-        ),
-    )  # fmt: skip
-
-
-def _put_passages(base: Connection, number: int, reading: Reading) -> Iterator[Entry]:
-    base.executemany(
-        "INSERT INTO sections VALUES (?, ?, ?, ?, ?)",
-        (
-            (number, ordinal, section.line, section.end_line, SEPARATOR.join(section.headings))
-            for ordinal, section in enumerate(reading.note.body.sections)
-        ),
-    )
-    for place in _places(reading):
-        passage = place.passage
-        row = base.execute(
-            "INSERT INTO passages (note, section, line, end_line, words, signs)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                number,
-                place.section,
-                passage.line,
-                passage.end_line,
-                _count(passage.text),
-                _signs(passage.text),
-            ),
-        ).lastrowid
-        yield _entry(row or 0, number, reading.note, place)
-
-
-def entries_again(base: Connection, number: int, reading: Reading) -> list[Entry]:
+def entries_again(base: Connection, number: int, note: NoteRows) -> list[Entry]:
     """Return the entries of a note whose rows are written, for a retriever that lost them.
 
     Raises IndexDamaged when the rows are not those of the note.
     """
     sql = "SELECT row FROM passages WHERE note = ? ORDER BY row"
-    rows, places = base.execute(sql, (number,)).fetchall(), _places(reading)
-    if len(rows) != len(places):
-        raise IndexDamaged(f"rows of {reading.note.path} are missing", "they are made again")
-    return [
-        _entry(row, number, reading.note, place) for (row,), place in zip(rows, places, strict=True)
-    ]
+    rows = [row for (row,) in base.execute(sql, (number,))]
+    if len(rows) != len(note.passages):
+        raise IndexDamaged(f"rows of {note.path} are missing", "they are made again")
+    return list(entries(note, number, rows))
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    section: int
-    headings: tuple[str, ...]
-    passage: Passage
-    first: bool
-
-
-def _places(reading: Reading) -> list[_Place]:
-    """List a note's passages with their sections; an empty note has one, to be found by title."""
-    places = [
-        (ordinal, section.headings, passage)
-        for ordinal, section in enumerate(reading.note.body.sections)
-        for passage in reading.passages[ordinal]
-    ] or [(-1, (), Passage(1, 1, ""))]
-    return [_Place(*place, first=number == 0) for number, place in enumerate(places)]
-
-
-def _entry(row: int, number: int, note: Note, place: _Place) -> Entry:
-    return Entry(
-        row=row,
-        note=number,
-        title=note.title,
-        headings=place.headings,
-        tags=note.meta.tags,
-        text=place.passage.text,
-        words=_count(place.passage.text),
-        about=_about(note) if place.first else "",
+def _upsert(base: Connection, state: int, files: Sequence[tuple[str, Stamp, str]]) -> list[int]:
+    """Write what is known of files, and drop what was known of their content."""
+    paths = [path for path, _, _ in files]
+    number = dict(chunked(base, "SELECT path, id FROM notes WHERE path IN ({})", paths))
+    _clear(base, list(number.values()))
+    free = _free(base, "notes")
+    number.update((path, next(free)) for path in paths if path not in number)
+    base.executemany(
+        "INSERT INTO notes (id, path, state, size, mtime_ns, ctime_ns, inode, etag)"
+        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO UPDATE SET state = ?3,"
+        " size = ?4, mtime_ns = ?5, ctime_ns = ?6, inode = ?7, etag = ?8",
+        ((number[path], path, state, *stamp, etag) for path, stamp, etag in files),
     )
+    return [number[path] for path in paths]
 
 
-def _count(text: str) -> int:
-    """Count a text's words, about."""
-    return text.count(" ") + text.count("\n") + 1
+def _clear(base: Connection, numbers: Sequence[int]) -> None:
+    for table in _OF_NOTES if numbers else ():
+        base.executemany(f"DELETE FROM {table} WHERE note = ?", ((number,) for number in numbers))
 
 
-def _signs(text: str) -> float:
-    """Return which share of a text's characters are those of code rather than of prose."""
-    dense = "".join(text.split())
-    return len(_SIGN.findall(dense)) / max(len(dense), 1)
+def _put_passages(base: Connection, notes: Sequence[tuple[int, NoteRows]]) -> list[Entry]:
+    free = _free(base, "passages")
+    found = [entry for number, note in notes for entry in entries(note, number, free)]
+    base.executemany(
+        "INSERT INTO passages (row, note, section, line, end_line, words, signs)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            (entry.row, entry.note, *passage)
+            for entry, passage in zip(
+                found, (row for _, note in notes for row in note.passages), strict=True
+            )
+        ),
+    )
+    return found
 
 
-def _about(note: Note) -> str:
-    """Gather what front matter says beyond title and tags, and the note's path: found by words."""
-    meta = note.meta
-    words = [note.name, meta.type, *meta.aliases, *meta.file_refs, *meta.symbol_refs]
-    words += [f"{entity.kind} {entity.id}" for entity in meta.entity_refs]
-    words += [f"{key} {value}" for _, key, value in _fields(0, meta.extra)]
-    return "\n".join(word for word in words if word)
-
-
-def _fields(number: int, extra: Mapping[str, object]) -> Iterator[tuple[int, str, str]]:
-    for key, value in extra.items():
-        for item in value if isinstance(value, list | tuple) else (value,):
-            if isinstance(item, datetime):
-                yield number, key.casefold(), item.isoformat()
-            elif item is not None and not isinstance(item, Mapping):
-                yield number, key.casefold(), str(item).casefold()
+def _free(base: Connection, table: str) -> count[int]:
+    """Return the numbers that no row of a table ever had."""
+    row = base.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
+    return count(row[0] + 1 if row else 1)

@@ -9,9 +9,10 @@ import math
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 import tantivy
 from tantivy import Document, Occur, Query, SchemaBuilder
@@ -103,6 +104,7 @@ class KeywordIndex:
                 self._writer.wait_merging_threads()
             finally:
                 self._writer = None
+                _words_of.cache_clear()
             self._opened().reload()
 
     def holds(self, entries: Mapping[int, int]) -> bool:
@@ -209,19 +211,20 @@ class KeywordIndex:
     def _document(self, entries: Sequence[Entry], row: int) -> Document:
         first = entries[0]
         headings = [heading for e in entries for heading in e.headings if heading != first.title]
-        text = "\n".join(
-            (first.title, *dict.fromkeys(headings), *(cleaned(e.text) for e in entries))
-        )
         about = "\n".join((*first.tags, *(entry.about for entry in entries)))
+        above = "\n".join((first.title, *dict.fromkeys(headings)))
+        parts = [_words_of(text) for text in (above, *(entry.text for entry in entries))]
         fields = {
             "row": row,
             "note": first.note,
             "words": sum(entry.words for entry in entries),
             "title": first.title,
-            "body": text,
+            "body": "\n".join((above, *(part.text for part in parts[1:]))),
             "about": about,
-            "identifiers": identifier_parts(f"{text}\n{about}"),
-            "grams": grams(text),
+            "identifiers": " ".join(
+                filter(None, (*(part.identifiers for part in parts), identifier_parts(about)))
+            ),
+            "grams": " ".join(filter(None, (part.grams for part in parts))),
         }
         # The schema must be given: an int typed without it kills tantivy's worker and the batch.
         return Document.from_dict({k: v for k, v in fields.items() if v != ""}, self._schema)
@@ -345,6 +348,21 @@ def _written(file: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return stat.st_ino, stat.st_mtime_ns
+
+
+class _Words(NamedTuple):
+    """What is indexed of a text."""
+
+    text: str
+    identifiers: str
+    grams: str
+
+
+@lru_cache(maxsize=8192)
+def _words_of(text: str) -> _Words:
+    """Take a text apart; kept for a batch, since both units index every passage."""
+    plain = cleaned(text)
+    return _Words(plain, identifier_parts(plain), grams(plain))
 
 
 @contextmanager

@@ -41,7 +41,10 @@ CREATE INDEX vectors_recent ON vectors (key) WHERE slot IS NULL;
 CREATE TABLE waiting (key INTEGER PRIMARY KEY, text TEXT NOT NULL);
 """
 _TABLES_VERSION = 1
-_BATCH = 256
+_BATCH, _MOST_AT_ONCE = 256, 2048
+"""Texts that are embedded at a time: at first, and with an embedder that is fast."""
+_SOON = 0.2
+"""Seconds that a batch may take for the next one to be larger."""
 _RECENT_MOST = 2000
 """Vectors in the table before all are published as one matrix; below it a query reads them all."""
 _CHUNK = 500
@@ -65,6 +68,7 @@ class VectorIndex:
         self.floor = embedder.floor
         self._owner = f"{owner} {self.version}"
         self._embedder = embedder
+        self._batch = _BATCH
         self._base: Connection | None = None
         self._opened_file: sqlite.Identity = None
         self._matrix: Matrix | None = None
@@ -78,10 +82,12 @@ class VectorIndex:
             if not base.in_transaction:
                 base.execute("BEGIN IMMEDIATE")
             base.executemany("DELETE FROM entries WHERE note = ?", ((note,) for note in replaced))
-            texts = {key_of(text): text for entry in entries if (text := text_of(entry))}
+            said = [(entry, text) for entry in entries if (text := text_of(entry))]
+            keys = [key_of(text) for _, text in said]
+            texts = {key: text for key, (_, text) in zip(keys, said, strict=True)}
             base.executemany(
                 "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",
-                ((e.row, e.note, key_of(text)) for e in entries if (text := text_of(e))),
+                ((entry.row, entry.note, key) for key, (entry, _) in zip(keys, said, strict=True)),
             )
             known = {
                 key
@@ -111,10 +117,11 @@ class VectorIndex:
         with sqlite.guarded(self._file):
             base = self._opened()
             base.execute(f"DELETE FROM waiting WHERE NOT {_USED}")
-            while left := self._waiting(base):
+            left = self._waiting(base)
+            while left:
                 if time.monotonic() >= deadline:
                     return left
-                self._embed_batch(base)
+                left -= self._embed_batch(base)
             (recent,) = base.execute("SELECT count(*) FROM vectors WHERE slot IS NULL").fetchone()
             (rows,) = base.execute("SELECT count(*) FROM vectors").fetchone()
             if recent > max(_RECENT_MOST, rows // 10):
@@ -223,15 +230,19 @@ class VectorIndex:
     def _waiting(self, base: Connection) -> int:
         return int(base.execute("SELECT count(*) FROM waiting").fetchone()[0])
 
-    def _embed_batch(self, base: Connection) -> None:
-        rows = base.execute("SELECT key, text FROM waiting LIMIT ?", (_BATCH,)).fetchall()
+    def _embed_batch(self, base: Connection) -> int:
+        rows = base.execute("SELECT key, text FROM waiting LIMIT ?", (self._batch,)).fetchall()
+        started = time.monotonic()
         vectors = self._embedder.embed([text for _, text in rows]).astype(np.float16)
+        if time.monotonic() - started < _SOON:  # a fast embedder is given more at a time
+            self._batch = min(2 * self._batch, _MOST_AT_ONCE)
         with sqlite.transaction(base):
             base.executemany(
                 "INSERT OR REPLACE INTO vectors VALUES (?, NULL, ?)",
                 ((key, vector.tobytes()) for (key, _), vector in zip(rows, vectors, strict=True)),
             )
             base.executemany("DELETE FROM waiting WHERE key = ?", ((key,) for key, _ in rows))
+        return len(rows)
 
     def _publish(self, base: Connection) -> None:
         """Publish all vectors as a new generation; those no passage has any more are dropped."""
@@ -377,7 +388,7 @@ def _snapshot(base: Connection) -> Iterator[None]:
 def text_of(entry: Entry) -> str:
     """Return what is embedded of a passage: where it stands and what it says."""
     path = [entry.title, *(heading for heading in entry.headings if heading != entry.title)]
-    return "\n".join(part for part in (" > ".join(filter(None, path)), entry.text.strip()) if part)
+    return f"{' > '.join(filter(None, path))}\n{entry.text.strip()}".strip("\n")
 
 
 def key_of(text: str) -> int:
