@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 
 from memory_bank.errors import EmbedderUnavailable, IndexDamaged
@@ -30,6 +30,8 @@ BATCH = 1000
 """Notes in one batch: the lock is let go after each, so that others get their turn."""
 MANY = 400
 """Files from which starting processes, a tenth of a second, is worth its while."""
+_COMMITS = 4
+"""Retrievers that commit at a time."""
 _AT_ONCE = 2000
 """Passages up to which a question waits for a slow retriever to be filled anew."""
 _EMBED_TURN = 2.0
@@ -256,21 +258,26 @@ class Indexer:
     def _fill(self, entries: Sequence[Entry], touched: Sequence[int]) -> None:
         """Put a batch into every retriever; one that turns out broken is made anew.
 
-        All are given the batch before the first commits: tantivy works meanwhile.
+        All are given the batch before any commits, and commit side by side: tantivy works, or
+        waits for the disk, meanwhile.
         """
         if not touched:
             return
+        from concurrent.futures import ThreadPoolExecutor  # start-up: looking needs no threads
+
         with ExitStack() as unless_committed:
             for retriever in self._active():
                 unless_committed.callback(retriever.close)
-                self._mended(retriever, lambda one: one.put(entries, touched))
-            for retriever in self._active():
-                self._mended(retriever, lambda one: one.commit())
+                self._mended(retriever, partial(retriever.put, entries, touched))
+            with ThreadPoolExecutor(_COMMITS, "memory-bank-commit") as pool:
+                commits = [(one, pool.submit(one.commit)) for one in self._active()]
+            for retriever, commit in commits:
+                self._mended(retriever, commit.result)
             unless_committed.pop_all()
 
-    def _mended(self, retriever: Retriever, work: Callable[[Retriever], None]) -> None:
+    def _mended(self, retriever: Retriever, work: Callable[[], None]) -> None:
         try:
-            work(retriever)
+            work()
         except IndexDamaged:
             self._refill(retriever, _silent)
 
@@ -285,7 +292,8 @@ class Indexer:
 
     def _slow_to_fill(self) -> tuple[Retriever, ...]:
         """Name those that a question must not wait for: another embedder's vectors, say."""
-        (passages,) = self._base.execute("SELECT count(*) FROM passages").fetchone()
+        some = f"SELECT count(*) FROM (SELECT 1 FROM passages LIMIT {_AT_ONCE + 1})"
+        (passages,) = self._base.execute(some).fetchone()
         if passages <= _AT_ONCE:
             return ()
         return tuple(r for r in self._retrievers if r.slow and not self._filled(r))
@@ -363,11 +371,11 @@ class Indexer:
             write.put_meta(self._base, _COMPLETE, signature)
 
     def _begun(self) -> bool:
-        states = (PENDING, GONE)
-        row = self._base.execute(
-            "SELECT 1 FROM notes WHERE state IN (?, ?) LIMIT 1", states
-        ).fetchone()
-        return row is not None
+        # as the index of states has it: SQLite compares the words, not their meaning
+        found = (
+            f"SELECT 1 FROM notes WHERE state <> {DONE} AND state IN ({PENDING}, {GONE}) LIMIT 1"
+        )
+        return self._base.execute(found).fetchone() is not None
 
 
 def _silent(what: str, done: int, total: int) -> None:

@@ -30,7 +30,8 @@ def relink(base: Connection, notes: Iterable[int], names: Iterable[str]) -> None
     for column, values in (
         ("note", list(notes)),
         ("key", list(names)),
-        ("second_key", list(names)),
+        # the first condition is that of an index, which SQLite uses for the same words only
+        ("second_key <> '' AND second_key", list(names)),
     ):
         for number, first, second in chunked(base, wanted.format(column=column), values):
             links[number] = (first, second)

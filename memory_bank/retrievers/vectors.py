@@ -123,9 +123,10 @@ class VectorIndex:
                     return left
                 left -= self._embed_batch(base)
             (recent,) = base.execute("SELECT count(*) FROM vectors WHERE slot IS NULL").fetchone()
-            (rows,) = base.execute("SELECT count(*) FROM vectors").fetchone()
-            if recent > max(_RECENT_MOST, rows // 10):
-                self._publish(base)
+            if recent > _RECENT_MOST:
+                (rows,) = base.execute("SELECT count(*) FROM vectors").fetchone()
+                if recent > rows // 10:
+                    self._publish(base)
             return 0
 
     def waiting(self) -> int:
