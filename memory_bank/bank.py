@@ -7,7 +7,6 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -293,6 +292,8 @@ def _usual(settings: Mapping[str, object] | None) -> Layout:
 
 
 def _hashed(name: str) -> str:
+    from hashlib import sha256  # start-up: OpenSSL comes with it, and ids are remembered
+
     return sha256(name.encode()).hexdigest()[:16]
 
 

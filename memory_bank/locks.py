@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from random import uniform
 
 from memory_bank.errors import Busy, StorageFailed
 
@@ -53,6 +52,8 @@ def _acquire(handle: int, folder: Path, wait: float) -> None:
                 f"{folder} has been locked by another process for {wait:g} s",
                 "try again when the other memory-bank process is done",
             )
+        from random import uniform  # start-up: few have to wait
+
         time.sleep(pause * uniform(0.5, 1.5))  # noqa: S311  (spreads waiters, no secret)
         pause = min(pause * 2, 0.02)
 

@@ -48,10 +48,10 @@ def _compare(
 ) -> tuple[dict[str, Stamp], tuple[int, ...]]:
     changed = dict(scan.files)
     gone: list[int] = []
-    for number, path, state, *stamp in rows:
+    for number, path, state, size, mtime, ctime, inode in rows:
         found = changed.get(path)
         if found is None:
             gone.append(number)
-        elif found == tuple(stamp) and state in {DONE, UNINDEXED}:
+        elif found == (size, mtime, ctime, inode) and state in {DONE, UNINDEXED}:
             del changed[path]
     return changed, tuple(gone)

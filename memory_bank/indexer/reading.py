@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.errors import StorageFailed, UnreadableNote
 from memory_bank.manifest.rows import Dating, NoteRows
 from memory_bank.manifest.write import BY_FILE, BY_GIT, BY_NOTE
 from memory_bank.notes import files
 from memory_bank.notes.identity import etag
-from memory_bank.notes.note import Meta
 from memory_bank.notes.scan import Stamp, stamp, trusted, unknown
+
+if TYPE_CHECKING:
+    from memory_bank.notes.note import Meta
 
 
 class Unread(NamedTuple):

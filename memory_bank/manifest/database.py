@@ -12,6 +12,9 @@ from memory_bank.sqlite import Connection
 VERSION = 2
 """Changes whenever the tables, or what is read from a note, change: the index is then rebuilt."""
 
+SEPARATOR = "\x1f"
+"""Between the headings of a path in one column."""
+
 PENDING, DONE, UNINDEXED, GONE = range(4)
 """States of a note: rows written but not yet in every retriever; all done; not readable; deleted
 but not yet out of every retriever."""
@@ -82,6 +85,10 @@ CREATE INDEX faults_note ON faults (note);
 CREATE TABLE refused (path TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE commits (path TEXT PRIMARY KEY, first REAL NOT NULL) WITHOUT ROWID;
 """
+
+
+MEAN_WORDS = "mean_words"
+"""Key of the number of passages and their mean length in words, as last counted."""
 
 
 def connect(file: Path) -> Connection:

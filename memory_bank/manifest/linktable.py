@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from memory_bank.manifest.database import DONE, PENDING
-from memory_bank.manifest.rows import SEPARATOR
+from memory_bank.manifest.database import DONE, PENDING, SEPARATOR
 from memory_bank.sqlite import Connection, chunked
 
 _COLUMNS = (

@@ -8,9 +8,15 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 from memory_bank.errors import IndexDamaged
-from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED, meta
-from memory_bank.manifest.rows import SEPARATOR
-from memory_bank.manifest.write import MEAN_WORDS
+from memory_bank.manifest.database import (
+    DONE,
+    GONE,
+    MEAN_WORDS,
+    PENDING,
+    SEPARATOR,
+    UNINDEXED,
+    meta,
+)
 from memory_bank.retrievers.base import Scope
 from memory_bank.sqlite import Connection, chunked
 

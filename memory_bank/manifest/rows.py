@@ -7,15 +7,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memory_bank.manifest.database import SEPARATOR
 from memory_bank.manifest.targets import names_of, target_of
-from memory_bank.notes.note import Note, Passage
 from memory_bank.notes.scan import Stamp
 from memory_bank.retrievers.base import Entry
 
-SEPARATOR = "\x1f"
-"""Between the headings of a path in one column."""
+if TYPE_CHECKING:
+    from memory_bank.notes.note import Note, Passage
+
 _SIGN = re.compile(r"[(){}\[\]=<>;_*/\\|&+#@$%^~`]")
 
 Row = tuple[Any, ...]
@@ -119,7 +120,8 @@ def _said(note: Note, dating: Dating) -> Row:
 
 def _places(note: Note) -> list[tuple[int, tuple[str, ...], Passage]]:
     """List a note's passages with their sections; an empty note has one, to be found by title."""
-    from memory_bank.notes.passages import passages  # start-up: questions need no cutting
+    from memory_bank.notes.note import Passage  # start-up: questions need neither
+    from memory_bank.notes.passages import passages
 
     return [
         (ordinal, section.headings, passage)

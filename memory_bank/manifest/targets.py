@@ -6,10 +6,13 @@ import posixpath
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from memory_bank.layout import FOLDER
 from memory_bank.notes.names import key, name_of
-from memory_bank.notes.note import Link, Note
+
+if TYPE_CHECKING:
+    from memory_bank.notes.note import Link, Note
 
 PATH, FILE_NAME, ALIAS, TITLE, ID = range(5)
 """Ranks of a name: a link takes the notes of the lowest rank that has any."""

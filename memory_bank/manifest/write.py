@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 
 from memory_bank.errors import IndexDamaged
-from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED, meta
+from memory_bank.manifest.database import DONE, GONE, MEAN_WORDS, PENDING, UNINDEXED, meta
 from memory_bank.manifest.rows import NoteRows, Row, entries
 from memory_bank.notes.scan import Stamp
 from memory_bank.retrievers.base import Entry
 from memory_bank.sqlite import Connection, chunked
 
-MEAN_WORDS = "mean_words"
 _MOVED = "moved"
 """Key of how many passages came or went since their mean length was counted."""
 HEAD = "head"

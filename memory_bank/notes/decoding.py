@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from memory_bank.errors import UnreadableNote
-from memory_bank.notes.note import Fault
 from memory_bank.notes.places import BREAK
+
+if TYPE_CHECKING:
+    from memory_bank.notes.note import Fault
 
 BOM = codecs.BOM_UTF8
 _WIDE = (  # UTF-32 first: its little-endian mark starts with that of UTF-16
@@ -37,8 +40,9 @@ def decode(data: bytes) -> Decoded:
         if data.startswith(mark) and not len(data) % (4 if "32" in encoding else 2):
             text = data[len(mark) :].decode(encoding, errors="replace")
             name = encoding.upper().removesuffix("-LE").removesuffix("-BE")
-            fault = Fault(f"encoded in {name}, not UTF-8: read, but not written")
-            return Decoded(text, encoding, (fault,), writable=False)
+            return _imperfect(
+                text, encoding, f"encoded in {name}, not UTF-8: read, but not written"
+            )
     if (nul := data.find(b"\0")) >= 0:
         raise UnreadableNote(
             f"the file contains NUL bytes (the first at byte {nul}), looks binary",
@@ -51,6 +55,11 @@ def decode(data: bytes) -> Decoded:
     except UnicodeDecodeError as error:
         at = start + error.start
         reason = f"not UTF-8: byte 0x{data[at]:02X} at offset {at} is read as U+FFFD"
-        fault = Fault(reason, 1 + len(BREAK.findall(data[:at].decode("latin-1"))))
-        text = data[start:].decode("utf-8", errors="replace")
-        return Decoded(text, encoding, (fault,), writable=False)
+        line = 1 + len(BREAK.findall(data[:at].decode("latin-1")))
+        return _imperfect(data[start:].decode("utf-8", errors="replace"), encoding, reason, line)
+
+
+def _imperfect(text: str, encoding: str, reason: str, line: int = 1) -> Decoded:
+    from memory_bank.notes.note import Fault  # start-up: most files have none
+
+    return Decoded(text, encoding, (Fault(reason, line),), writable=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 from pathlib import Path
 
 from memory_bank.errors import Conflict, NoteExists, StorageFailed
@@ -125,7 +124,7 @@ def taken(path: str) -> NoteExists:
 
 
 def _write_temporary(file: Path, data: bytes) -> Path:
-    temporary = file.parent / f"{TEMPORARY_PREFIX}{secrets.token_hex(6)}"
+    temporary = file.parent / f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}"
     handle = os.open(
         temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
     )

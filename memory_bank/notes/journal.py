@@ -7,9 +7,8 @@ return. Whoever takes the bank's lock next finishes a plan that was left behind.
 from __future__ import annotations
 
 import json
+import os
 import re
-import secrets
-import shutil
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -54,7 +53,7 @@ def apply(root: Path, trash: Path, changes: Sequence[Change], stamp: str) -> Non
     plan for the next writer to finish.
     """
     _check(root, changes)
-    folder = trash / f"{PREFIX}{secrets.token_hex(6)}"
+    folder = trash / f"{PREFIX}{os.urandom(6).hex()}"
     steps: list[_Step] = []
     try:
         files.make_folder(folder)
@@ -63,10 +62,10 @@ def apply(root: Path, trash: Path, changes: Sequence[Change], stamp: str) -> Non
         plan = json.dumps([asdict(step) for step in steps])
         files.replace(folder / _PLAN, plan.encode(), files.ABSENT)
     except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         raise files.failed("prepare a change in", folder, error) from error
     except MemoryBankError:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         raise
     try:
         for step in steps:
@@ -121,7 +120,9 @@ def _stage(folder: Path, root: Path, change: Change, number: int, stamp: str) ->
         files.replace(folder / staged, change.data, files.ABSENT)
     if change.expected != files.ABSENT:
         kept = f"old-{number}"
-        shutil.copy2(root / change.path, folder / kept)
+        from shutil import copy2  # start-up: looking for a journal needs no copying
+
+        copy2(root / change.path, folder / kept)
     return _Step(
         path=change.path,
         before=change.expected,
@@ -213,7 +214,7 @@ def _forget(folder: Path) -> None:
     """Remove a journal, its plan first, so that half of it is never taken for one."""
     try:
         (folder / _PLAN).unlink(missing_ok=True)
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
         files.sync_folder(folder.parent)
     except OSError as error:
         raise files.failed("remove", folder, error) from error
@@ -222,7 +223,13 @@ def _forget(folder: Path) -> None:
 def _set_aside(trash: Path, folder: Path) -> None:
     """Keep a plan that can't be followed, where nobody takes it for one."""
     try:
-        folder.rename(trash / f"{folder.name.lstrip('.')}-{secrets.token_hex(3)}")
+        folder.rename(trash / f"{folder.name.lstrip('.')}-{os.urandom(3).hex()}")
         files.sync_folder(trash)
     except OSError as error:
         raise files.failed("set aside", folder, error) from error
+
+
+def _remove(folder: Path) -> None:
+    from shutil import rmtree  # start-up, as above
+
+    rmtree(folder, ignore_errors=True)

@@ -87,12 +87,16 @@ def unknown(size: int) -> Stamp:
 
 def _walk(folder: str, prefix: str, found: Scan) -> None:
     below: list[str] = []
+    named = is_text(prefix)
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 name = entry.name
                 if name.endswith(NOTE_SUFFIXES) and name[0] != ".":
-                    _meet(entry, prefix + name, found)
+                    if entry.is_file(follow_symlinks=False) and named and is_text(name):
+                        _meet(entry, prefix + name, found)
+                    else:
+                        _refuse(entry, prefix + name, found)
                 elif name[0] != "." and entry.is_dir(follow_symlinks=False):
                     below.append(name)
                 else:
@@ -109,15 +113,18 @@ def _walk(folder: str, prefix: str, found: Scan) -> None:
 
 
 def _meet(entry: os.DirEntry[str], path: str, found: Scan) -> None:
-    if not entry.is_file(follow_symlinks=False):
-        found.refused[_shown(path)] = _LINK if entry.is_symlink() else "not a plain file"
-    elif not is_text(path):
+    try:
+        stat = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:
+        return  # removed while we looked
+    found.files[path] = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
+
+
+def _refuse(entry: os.DirEntry[str], path: str, found: Scan) -> None:
+    if entry.is_file(follow_symlinks=False):
         found.refused[_shown(path)] = "its name is not UTF-8"
     else:
-        try:
-            found.files[path] = _stamp(entry.stat(follow_symlinks=False))
-        except FileNotFoundError:
-            return  # removed while we looked
+        found.refused[_shown(path)] = _LINK if entry.is_symlink() else "not a plain file"
 
 
 def _pass(entry: os.DirEntry[str], path: str, found: Scan) -> None:
@@ -141,6 +148,8 @@ def _stamp(stat: os.stat_result) -> Stamp:
 
 def is_text(path: str) -> bool:
     """Tell whether a name can be written in UTF-8."""
+    if path.isascii():
+        return True
     try:
         path.encode()
     except UnicodeEncodeError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_bank.errors import NoteNotFound
 from memory_bank.layout import NOTE_SUFFIXES, Layout, private_folder
@@ -17,8 +17,10 @@ from memory_bank.locks import locked
 from memory_bank.notes import files, journal, names
 from memory_bank.notes.identity import etag
 from memory_bank.notes.journal import Change
-from memory_bank.notes.note import Note
 from memory_bank.notes.scan import Scan, scan
+
+if TYPE_CHECKING:
+    from memory_bank.notes.note import Note
 
 _STALE = 60.0
 """Seconds after which a temporary file is no writer's any more."""
@@ -158,7 +160,9 @@ class Store:
         copy = self._trash / trashed.stamp / path
         try:
             files.make_folder(copy.parent)
-            shutil.copy2(source, copy)
+            from shutil import copy2  # start-up: readers copy nothing
+
+            copy2(source, copy)
         except OSError as error:
             raise files.failed("copy", source, error) from error
         return trashed

@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 
 from memory_bank.errors import BadInput
 from memory_bank.manifest.filters import Condition
-from memory_bank.notes.schema import normalise_tags
 from memory_bank.retrievers.base import Question
 
 KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links"])
@@ -85,7 +84,11 @@ def conditions(
     before: str | datetime | None = None,
 ) -> tuple[Condition, ...]:
     """Return the conditions that an action's own parameters mean; all must be met."""
-    found = [Condition("tag", tag) for tag in normalise_tags(tags)]
+    found: list[Condition] = []
+    if tags:
+        from memory_bank.notes.schema import normalise_tags  # start-up: few questions name one
+
+        found += [Condition("tag", tag) for tag in normalise_tags(tags)]
     if types:
         found.append(Condition("type", types))
     for key, value in (("since", since), ("before", before)):
