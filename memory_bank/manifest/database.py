@@ -9,7 +9,7 @@ from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged
 from memory_bank.sqlite import Connection
 
-VERSION = 2
+VERSION = 3
 """Changes whenever the tables, or what is read from a note, change: the index is then rebuilt."""
 
 SEPARATOR = "\x1f"
@@ -31,7 +31,7 @@ CREATE TABLE notes (
     dated INTEGER NOT NULL DEFAULT 1, content_hash TEXT NOT NULL DEFAULT '',
     source_type TEXT NOT NULL DEFAULT '', meta TEXT NOT NULL DEFAULT '{}'
 );
-CREATE INDEX notes_hash ON notes (content_hash);
+CREATE INDEX notes_hash ON notes (substr(content_hash, 1, 12));
 CREATE INDEX notes_status ON notes (status) WHERE status <> 'active';
 CREATE INDEX notes_state ON notes (state) WHERE state <> 1;
 CREATE INDEX notes_undated ON notes (dated) WHERE dated = 0;
@@ -58,7 +58,7 @@ CREATE TABLE sections (
 CREATE TABLE passages (
     row INTEGER PRIMARY KEY AUTOINCREMENT, note INTEGER NOT NULL REFERENCES notes ON DELETE CASCADE,
     section INTEGER NOT NULL, line INTEGER NOT NULL, end_line INTEGER NOT NULL,
-    words INTEGER NOT NULL, signs REAL NOT NULL
+    words INTEGER NOT NULL, signs INTEGER NOT NULL
 );
 CREATE INDEX passages_note ON passages (note);
 CREATE TABLE blocks (

@@ -146,7 +146,8 @@ def note_at(base: Connection, path: str) -> NoteRow | None:
 def with_content(base: Connection, content_hash: str) -> NoteRow | None:
     """Return the oldest live note of that content."""
     row = base.execute(
-        f"SELECT {_COLUMNS} FROM notes WHERE content_hash = ? AND {_LIVE} AND status <> 'archived'"
+        f"SELECT {_COLUMNS} FROM notes WHERE substr(content_hash, 1, 12) = substr(?1, 1, 12)"
+        f" AND content_hash = ?1 AND {_LIVE} AND status <> 'archived'"
         " ORDER BY created, path LIMIT 1",
         (content_hash,),
     ).fetchone()
@@ -231,7 +232,7 @@ def codeness(base: Connection, rows: Collection[int]) -> float:
     shares = [
         s for (s,) in chunked(base, "SELECT signs FROM passages WHERE row IN ({})", list(rows))
     ]
-    return sum(shares) / len(shares) if shares else 0.0
+    return sum(shares) / len(shares) / 1000 if shares else 0.0
 
 
 def first_passages(base: Connection, numbers: Collection[int]) -> dict[int, PassageRow]:

@@ -47,7 +47,7 @@ class NoteRows(NamedTuple):
     names: Sequence[Row]
     sections: Sequence[Row]
     passages: Sequence[Row]
-    """section, line, end_line, words, signs."""
+    """section, line, end_line, words, signs (a thousandth each)."""
     texts: Sequence[str]
     """The passages' texts."""
     headings: Sequence[tuple[str, ...]]
@@ -144,10 +144,10 @@ def _count(text: str) -> int:
     return text.count(" ") + text.count("\n") + 1
 
 
-def _signs(text: str) -> float:
-    """Return which share of a text's characters are those of code rather than of prose."""
+def _signs(text: str) -> int:
+    """Return how many thousandths of a text's characters are those of code, not of prose."""
     dense = "".join(text.split())
-    return len(_SIGN.findall(dense)) / max(len(dense), 1)
+    return round(1000 * len(_SIGN.findall(dense)) / max(len(dense), 1))
 
 
 def _about(note: Note) -> str:

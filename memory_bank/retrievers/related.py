@@ -31,7 +31,7 @@ NEAREST = 3
 """Related words looked for beside one of a question."""
 _GROWN = 1.2
 """How much more words than when the most used were chosen, for them to be chosen anew."""
-_VERSION = 1
+_VERSION = 2
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE forms (word TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
@@ -58,10 +58,17 @@ class RelatedWords:
         counts: Counter[str] = Counter()
         for entry in entries:
             counts.update(_WORD.findall(entry.text.lower()))
+        used = {word: count for word, count in counts.items() if word not in STOP_WORDS}
         with sqlite.guarded(self._kept.file):
-            self._kept.begun().executemany(
+            base = self._kept.begun()
+            base.executemany(
                 "INSERT INTO forms VALUES (?1, ?2) ON CONFLICT DO UPDATE SET count = count + ?2",
-                ((word, count) for word, count in counts.items() if word not in STOP_WORDS),
+                used.items(),
+            )
+            base.execute(
+                "INSERT INTO meta VALUES ('counted', ?1)"
+                " ON CONFLICT DO UPDATE SET value = value + ?1",
+                (sum(used.values()),),
             )
 
     def commit(self) -> None:
@@ -155,7 +162,9 @@ class _Chosen:
 
 
 def _counted(base: Connection) -> int:
-    return int(base.execute("SELECT coalesce(sum(count), 0) FROM forms").fetchone()[0])
+    """Return how many words were counted; a sum over all would be taken at each edit."""
+    row = base.execute("SELECT value FROM meta WHERE key = 'counted'").fetchone()
+    return int(row[0]) if row else 0
 
 
 def _most_used(base: Connection) -> dict[str, str]:
