@@ -1,140 +1,238 @@
 """How fast a bank is built, asked and kept up, as ratios to the bare library calls of the same run.
 
-python -m tests.benchmarks.speed --notes 1000,10000
+python -m tests.benchmarks.speed --notes 10000
+python -m tests.benchmarks.speed --sections 100000 --keep DIR --only warm,edit
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from memory_bank import Bank, open_bank, recall
+import memory_bank
+from memory_bank import Bank, open_bank, recall, stats
 from tests.benchmarks import corpus
-from tests.benchmarks.bare import Bare, cold_script
+from tests.benchmarks.bare import COLD, Bare
+from tests.benchmarks.timing import Table, in_turn, percentile, timed
 
 _QUERIES = 60
+_EDITS = 12
+_MEMORY_SCRIPT = """
+import sys
+from memory_bank import open_bank, recall
+folder, *asked = sys.argv[1:]
+with open_bank(folder) as bank:
+    for mode in ("lexical", "hybrid"):
+        for question in asked:
+            recall(bank, question, 10, mode, count_access=False)
+    found = {}
+    for place in ("/proc/self/smaps_rollup", "/proc/self/status"):
+        for line in open(place):
+            name, _, rest = line.partition(":")
+            if rest.endswith("kB\\n"):
+                found[name] = int(rest.split()[0])
+    print(found["Rss"], found["Pss"], found["VmHWM"])
+"""
 
 
-class Table:
-    """Prints a row for each piece of work: ours, the bare cost, and the ratio."""
+@dataclass
+class Place:
+    """A bank of made-up notes, opened, with the bare indices of the same notes."""
 
-    def __init__(self, notes: int, size: int) -> None:
-        print(f"\n{notes} notes, {size / 1e6:.1f} MB\n")
-        print("| work | ours | bare | ratio |\n|---|---|---|---|")
-
-    def row(self, work: str, ours: float, bare: float) -> None:
-        """Print times in milliseconds and their ratio."""
-        print(
-            f"| {work} | {ours * 1000:.1f} ms | {bare * 1000:.1f} ms | {ours / bare:.2f} |",
-            flush=True,
-        )
-
-    def note(self, work: str, text: str) -> None:
-        """Print a figure that is no ratio of times."""
-        print(f"| {work} | {text} | | |", flush=True)
+    notes: int
+    size: int
+    folder: Path
+    bank: Bank
+    bare: Bare
+    table: Table
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Return the seconds a call takes."""
-    started = time.perf_counter()
-    work()
-    return time.perf_counter() - started
+def build(place: Place) -> None:
+    """Make both indices from nothing."""
+    place.bank.close()
+    shutil.rmtree(place.folder / ".index", ignore_errors=True)
+    spent = place.bare.build()
+    place.bare.open()
+    ours = timed(place.bank.sync)
+    place.table.speed("full build, share of the bare speed", ours, sum(spent.values()), 0.6)
+    parts = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in spent.items())
+    place.table.aside("… the bare sum", "", parts)
 
 
-def best(work: Callable[[], object], times: int = 5) -> float:
-    """Return the least seconds of several calls: the others were disturbed."""
-    return min(timed(work) for _ in range(times))
+def disk(place: Place) -> None:
+    """Weigh the index beside the notes."""
+    index = place.bank.layout.index
+    everything = _weight(index)
+    vectors = _weight(index / "vectors")
+    parts = {one.name: _weight(one) for one in sorted(index.iterdir())}
+    ours = ", ".join(f"{name} {size / 1e6:.1f}" for name, size in parts.items() if size > 50_000)
+    said = f"{ours} MB; notes {place.size / 1e6:.1f} MB"
+    figure = (everything - vectors) / place.size
+    place.table.size("index without vectors / notes", said, figure, 1.5, "×")
+    whole = everything / (place.size + vectors)
+    place.table.aside("… whole index / (notes + vectors)", f"{whole:.2f}×")
 
 
-def run(notes: int, work: Path) -> None:
-    """Measure one size of bank."""
-    folder = work / f"notes-{notes}"
-    size = corpus.make(folder, notes)
-    table = Table(notes, size)
-    bare = Bare(folder, work / f"bare-{notes}")
-    bare_build = timed(bare.build)
-    with open_bank(folder) as bank:
-        table.row("full build", timed(bank.sync), bare_build)
-        table.note("index on disk / notes", f"{_disk(bank.layout.index) / size:.2f}")
-        _warm(table, bank, bare)
-        table.row("sync, nothing changed", best(bank.catch_up), best(bare.walk))
-        _edits(table, bank, bare, folder)
-    _cold(table, folder, bare)
-
-
-def _warm(table: Table, bank: Bank, bare: Bare) -> None:
+def warm(place: Place) -> None:
+    """Ask in a process that has the bank open; of three tries of a question the least counts."""
+    bank, bare = place.bank, place.bare
     asked = corpus.questions(_QUERIES)
     for question in asked[:5]:
         recall(bank, question, count_access=False)
         bare.query(question)
-    for mode in ("lexical", "hybrid"):
-        ours = [
-            timed(lambda q=q, m=mode: recall(bank, q, 10, m, count_access=False)) for q in asked
+    for mode, most, worst in (("hybrid", 1.5, 3.0), ("lexical", None, None)):
+        pairs = [
+            in_turn(
+                lambda q=question, m=mode: recall(bank, q, 10, m, count_access=False),
+                lambda q=question, m=mode: bare.query(q, meaning=m == "hybrid"),
+                3,
+            )
+            for question in asked
         ]
-        them = [timed(lambda q=q, m=mode: bare.query(q, meaning=m == "hybrid")) for q in asked]
-        table.row(f"warm {mode} recall, p50", statistics.median(ours), statistics.median(them))
-        table.row(f"warm {mode} recall, p95", _p95(ours), _p95(them))
+        ours, them = [one for one, _ in pairs], [other for _, other in pairs]
+        medians = statistics.median(ours), statistics.median(them)
+        place.table.ratio(f"warm {mode} recall, p50", *medians, most)
+        ends = percentile(ours, 0.95), percentile(them, 0.95)
+        place.table.ratio(f"warm {mode} recall, p95", *ends, worst)
 
 
-def _edits(table: Table, bank: Bank, bare: Bare, folder: Path) -> None:
+def sync(place: Place) -> None:
+    """Look for changes where there are none."""
+    place.bank.sync()
+    place.table.ratio("sync, nothing changed", *in_turn(place.bank.sync, place.bare.walk, 7), 2.0)
+    pair = in_turn(place.bank.catch_up, place.bare.walk, 7)
+    place.table.ratio("… the catch-up before an answer", *pair)
+
+
+def edit(place: Place) -> None:
+    """Change one note after the other and ask for what was written."""
     ours, them = [], []
-    for number in range(12):
-        file = folder / "area1" / "note-1.md"
-        file.write_text(f"# Note\n\nedited xylograph{number} here\n", encoding="utf-8")
-        started = time.perf_counter()
-        found = recall(bank, f"xylograph{number}", 1, "lexical", count_access=False)
-        ours.append(time.perf_counter() - started)
-        assert found.result_count == 1
-        them.append(timed(lambda n=number: bare.edit("note-1.md#0", f"edited xylograph{n} here")))
-    table.row("one note edited, searchable", statistics.median(ours), statistics.median(them))
+    files = [place.folder / "area1" / f"note-{50 * n + 1}.md" for n in range(_EDITS)]
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    for number, (file, text) in enumerate(zip(files, texts, strict=True)):
+        changed = f"{text}\nIt was edited: xylograph{number}.\n"
+        file.write_text(changed, encoding="utf-8")
+        ours.append(timed(lambda n=number: _must_find(place.bank, f"xylograph{n}")))
+        them.append(timed(lambda f=file, t=changed: place.bare.edit(f.name, t)))
+        assert place.bare.names(f"xylograph{number}", 1)
+    place.table.ratio(
+        "one note edited → searchable", statistics.median(ours), statistics.median(them), 3.0
+    )
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text, encoding="utf-8")
+        place.bare.edit(file.name, text)
+    place.bank.catch_up()
 
 
-def _cold(table: Table, folder: Path, bare: Bare) -> None:
+def cold(place: Place) -> None:
+    """Ask from a new process whose output goes into a pipe, its catch-up included."""
     question = corpus.questions(1)[0]
-    for mode in ("lexical", "hybrid"):
-        words = ["-m", "memory_bank", "recall", question, "--mode", mode, "--bank", str(folder)]
-        ours = best(lambda w=words: _python(w))
-        script = cold_script(bare.index, question, meaning=mode == "hybrid")
-        table.row(f"cold {mode} recall in a pipe", ours, best(lambda s=script: _python(s)))
-    table.row(
-        "memory-bank -h",
-        best(lambda: _python(["-m", "memory_bank", "-h"])),
-        best(lambda: _python(["-c", ""])),
-    )
+    for mode, most in (("lexical", 2.5), ("hybrid", 1.6)):
+        words = ["recall", question, "--mode", mode, "--no-count", "--bank", str(place.folder)]
+        script = [sys.executable, "-P", str(COLD), str(place.bare.index), question, mode]
+        pair = in_turn(lambda w=words: _run([*_program(), *w]), lambda s=script: _run(s), 9)
+        place.table.ratio(f"cold {mode} recall in a pipe", *pair, most)
+    ripgrep = shutil.which("rg")
+    if ripgrep is None:
+        place.table.aside("… rg over the same files", "not installed")
+        return
+    patterns = [part for word in question.split() for part in ("-e", word)]
+    line = [ripgrep, "-liF", *patterns, str(place.folder)]
+    spent = min(timed(lambda: _run(line)) for _ in range(9))
+    place.table.aside("… rg -liF over the same files", f"{1000 * spent:.1f} ms")
 
 
-def _python(words: Sequence[str]) -> None:
-    subprocess.run([sys.executable, *words], check=False, capture_output=True, env={**os.environ})
+def memory(place: Place) -> None:
+    """Weigh a process that has answered questions of both modes."""
+    if not Path("/proc/self/smaps_rollup").exists():
+        place.table.aside("memory of a serving process", "not measured on this system")
+        return
+    line = [sys.executable, "-c", _MEMORY_SCRIPT, str(place.folder), *corpus.questions(_QUERIES)]
+    rss, pss, peak = (int(part) / 1000 for part in _run(line).split())
+    said = f"PSS {pss:.0f} MB, peak {peak:.0f} MB"
+    place.table.size("resident memory of a serving process", said, rss, 250, " MB")
 
 
-def _p95(values: Sequence[float]) -> float:
-    return sorted(values)[int(len(values) * 0.95)]
+def start(place: Place) -> None:
+    """Show the help, beside what Python itself takes to start."""
+    pair = in_turn(lambda: _run([*_program(), "-h"]), lambda: _run([sys.executable, "-c", ""]), 15)
+    place.table.more("memory-bank -h", *pair, 60)
 
 
-def _disk(folder: Path) -> int:
-    return sum(
-        file.stat().st_size
-        for file in folder.rglob("*")
-        if file.is_file() and "vectors" not in file.parts
-    )
+ROWS: dict[str, Callable[[Place], None]] = {
+    work.__name__: work for work in (build, disk, warm, sync, edit, cold, memory, start)
+}
+
+
+def run(notes: int, work: Path, rows: Sequence[str], table: Table) -> None:
+    """Measure one size of bank."""
+    folder, made = work / f"notes-{notes}", work / f"made-{notes}"
+    if not made.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        made.write_text(str(corpus.make(folder, notes)), encoding="utf-8")
+    bare = Bare(folder, work / f"bare-{notes}")
+    with open_bank(folder) as bank:
+        place = Place(notes, int(made.read_text(encoding="utf-8")), folder, bank, bare, table)
+        if "build" not in rows:
+            if not bare.built:
+                bare.build()
+            bare.open()
+            bank.sync()
+        table.start(f"{notes} notes, {place.size / 1e6:.1f} MB")
+        for name in rows:
+            ROWS[name](place)
+        print(f"\n{stats(bank).passages} passages of sections in this bank", flush=True)
+
+
+def _must_find(bank: Bank, word: str) -> None:
+    found = recall(bank, word, 1, "lexical", count_access=False)
+    assert found.result_count == 1, f"{word} is not found"
+
+
+def _program() -> list[str]:
+    """Return the command as installed, or its module where no script is."""
+    script = Path(sys.executable).with_name("memory-bank")
+    return [str(script)] if script.exists() else [sys.executable, "-m", "memory_bank"]
+
+
+def _run(words: Sequence[str]) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(Path(memory_bank.__file__).parents[1])}
+    done = subprocess.run(words, check=True, capture_output=True, text=True, env=environment)
+    return done.stdout
+
+
+def _weight(place: Path) -> int:
+    if place.is_file():
+        return place.stat().st_size
+    return sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
 
 
 def main() -> None:
+    """Measure the sizes and rows that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--notes", default="1000")
+    parser.add_argument("--notes", help="sizes of banks in notes, such as 1000,10000")
+    parser.add_argument("--sections", help="the same in sections, of which a note has five")
+    parser.add_argument("--only", default=",".join(ROWS), help="rows: %(default)s")
+    parser.add_argument("--keep", type=Path, help="make notes and indices there, and use them")
     options = parser.parse_args()
+    sizes = [int(size) for size in (options.notes or "").split(",") if size]
+    sizes += [int(size) // 5 for size in (options.sections or "").split(",") if size]
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    with tempfile.TemporaryDirectory() as work:
+    with tempfile.TemporaryDirectory() as temporary:
+        work = (options.keep or Path(temporary)).resolve()
+        work.mkdir(parents=True, exist_ok=True)
         os.environ["XDG_STATE_HOME"] = f"{work}/state"
-        for notes in options.notes.split(","):
-            run(int(notes), Path(work))
+        table = Table()
+        for notes in sizes or [1000]:
+            run(notes, work, options.only.split(","), table)
 
 
 if __name__ == "__main__":
