@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from memory_bank.actions.doctor import doctor
+    from memory_bank.actions.evaluate import Judged, evaluate, evaluate_collection
     from memory_bank.actions.listing import list_notes, show, tag_counts
     from memory_bank.actions.navigate import ghosts, links_of, path_between, related
     from memory_bank.actions.organise import delete, merge, rename, restore, trash
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "actions.doctor": ("doctor",),
+    "actions.evaluate": ("Judged", "evaluate", "evaluate_collection"),
     "actions.listing": ("list_notes", "show", "tag_counts"),
     "actions.navigate": ("ghosts", "links_of", "path_between", "related"),
     "actions.organise": ("delete", "merge", "rename", "restore", "trash"),
@@ -48,11 +50,14 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Bank",
+    "Judged",
     "MemoryBankError",
     "append",
     "delete",
     "doctor",
     "edit",
+    "evaluate",
+    "evaluate_collection",
     "ghosts",
     "init",
     "links_of",

@@ -29,7 +29,8 @@ SCHEMA_VERSION = "1.0"
 MODES = ("lexical", "semantic", "hybrid")
 BY_HAND = "manual"
 """Source of a note that names none: a person wrote it."""
-_MOST = 100
+MOST = 100
+"""Notes in an answer."""
 _TRIES = 3
 """How often an answer is made anew when a note changes while it is put together."""
 
@@ -115,7 +116,7 @@ def recall(
         query=query,
         conditions=conditions(tags=tags, types=type, since=since, before=before),
         mode=mode,
-        limit=min(max(bank.settings.search.limit if limit is None else limit, 1), _MOST),
+        limit=min(max(bank.settings.search.limit if limit is None else limit, 1), MOST),
         archived=include_archived,
     )
     with bank.lock:

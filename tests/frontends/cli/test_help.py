@@ -78,7 +78,7 @@ def test_without_a_command_the_help_goes_to_stderr(mb: Run) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["recal", "x"], "did you mean 'recall'?"),
+        (["recal", "x"], "did you mean 'recall'"),
         (["embedder", "instal"], "did you mean 'install'"),
         (["recall", "x", "--limt", "3"], "Did you mean '--limit'?"),
         (["config", "embeder"], "did you mean 'memory.embedder'?"),

@@ -1,0 +1,121 @@
+"""Read queries with the notes that must be found: TOML, JSON lines, or BEIR's layout."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
+from pathlib import Path
+
+from memory_bank.errors import BadInput
+
+_KEYS = frozenset(["text", "find"])
+_HEADER = re.compile(r"^[ \t]*\[\[[ \t]*queries[ \t]*\]\]")
+_SHAPE = 'a query has `text = "…"` and `find = ["note", "note#heading", "note:line"]`'
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A query and what must be found: names of notes or sections with their grades, 1 or more."""
+
+    text: str
+    find: Mapping[str, float]
+    place: str = ""
+    """Where it is written, as `file:line`."""
+    lines: Sequence[str] = ()
+    """The lines of the file from there on that are its own, to point into."""
+
+    def place_of(self, name: str) -> str:
+        """Return the place of a name within the query, or the query's where it can't be told."""
+        file, _, first = self.place.rpartition(":")
+        for number, line in enumerate(self.lines):
+            if json.dumps(name, ensure_ascii=False) in line or f"'{name}'" in line:
+                return f"{file}:{int(first) + number}"
+        return self.place
+
+
+def read(file: Path) -> list[Judged]:
+    """Return the queries of a TOML or JSON lines file; raise BadInput naming file and line."""
+    text = text_of(file)
+    found = list(_toml(file, text) if file.suffix.lower() == ".toml" else _jsonl(file, text))
+    if not found:
+        raise BadInput(f"{file}: there is no query in it", _SHAPE)
+    return found
+
+
+def text_of(file: Path) -> str:
+    """Return a file's text; raise BadInput when it can't be read or is no UTF-8."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise BadInput(f"{file}: {error.strerror}", "name a file that can be read") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{file}: is not UTF-8", "save it as UTF-8") from error
+
+
+def objects(file: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Yield each object of a JSON lines file with its `file:line`; raise BadInput."""
+    for number, line in enumerate(text_of(file).split("\n"), 1):
+        if not line.strip():
+            continue
+        place = f"{file}:{number}"
+        try:
+            entry = json.loads(line)
+        except ValueError as error:
+            raise BadInput(f"{place}: is no JSON: {error}", "write one object a line") from error
+        if not isinstance(entry, dict):
+            raise BadInput(f"{place}: is no JSON object", "write one object a line")
+        yield place, entry
+
+
+def _jsonl(file: Path, text: str) -> Iterator[Judged]:
+    lines = text.split("\n")
+    for place, entry in objects(file):
+        number = int(place.rpartition(":")[2])
+        yield _judged(entry, place, lines[number - 1 : number])
+
+
+def _toml(file: Path, text: str) -> Iterator[Judged]:
+    try:
+        entries = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{file}: {error}", _SHAPE) from error
+    queries = entries.pop("queries", [])
+    if entries:
+        raise BadInput(f"{file}: unknown key {min(entries)!r}", "queries stand under [[queries]]")
+    if not isinstance(queries, list) or not all(isinstance(entry, dict) for entry in queries):
+        raise BadInput(f"{file}: `queries` is no list of tables", "queries stand under [[queries]]")
+    lines = text.split("\n")
+    starts = [number for number, line in enumerate(lines) if _HEADER.match(line)]
+    blocks = [(start, lines[start:end]) for start, end in pairwise([*starts, len(lines)])]
+    if len(blocks) != len(queries):  # written inline: tomllib tells no lines
+        blocks = [(0, lines)] * len(queries)
+    for entry, (start, block) in zip(queries, blocks, strict=True):
+        yield _judged(entry, f"{file}:{start + 1}", block)
+
+
+def _judged(entry: Mapping[str, object], place: str, lines: Sequence[str]) -> Judged:
+    unknown = sorted(entry.keys() - _KEYS)
+    if unknown:
+        raise BadInput(f"{place}: unknown key {unknown[0]!r}", _SHAPE)
+    text = entry.get("text")
+    if not isinstance(text, str) or not text.strip():
+        raise BadInput(f"{place}: the query has no text", _SHAPE)
+    return Judged(text, _grades(entry.get("find"), place), place, lines)
+
+
+def _grades(find: object, place: str) -> dict[str, float]:
+    if isinstance(find, str):
+        find = [find]
+    if isinstance(find, list):
+        find = dict.fromkeys(map(str, find), 1)
+    if not isinstance(find, dict) or not find:
+        raise BadInput(f"{place}: the query says no note that must be found", _SHAPE)
+    for name, grade in find.items():
+        if isinstance(grade, bool) or not isinstance(grade, int | float) or not 0 < grade < inf:
+            raise BadInput(f"{place}: the grade of {name!r} is no number above 0", _SHAPE)
+    return {str(name): float(grade) for name, grade in find.items()}
