@@ -31,7 +31,7 @@ CONTAINER = 0.8
 _KEPT_LENGTH = 0.25
 """How much of BM25's length normalisation stays for a passage in a sequence of notes."""
 _K1 = 1.2
-_CODE_FROM, _CODE_OVER = 0.03, 0.02
+_CODE_FROM, _CODE_OVER = 0.02, 0.02
 """Share of signs from which the best passages are taken for code, and the width of the step."""
 _BEST = 10
 

@@ -124,3 +124,17 @@ def test_an_old_unchanged_file_is_looked_at_by_its_stamp_only(
 
     monkeypatch.setattr("memory_bank.notes.files.read", refuse)
     bank.catch_up()
+
+
+def test_links_and_emphasis_are_no_code(folder: Path, opening: Opening) -> None:
+    texts = {
+        "turn.md": "**Ann:** Hi!\n\nSession: [[s-1]]\nPrevious: [[d1-1]]\nNext: [[d1-3]]\n",
+        "code.md": "def add(a, b):\n    total = a + b\n    return round(total, _DIGITS)\n",
+    }
+    for path, text in texts.items():
+        (folder / path).write_text(text, encoding="utf-8")
+    bank = opening(folder)
+    sql = "SELECT path, row FROM passages JOIN notes ON notes.id = note"
+    numbers = dict(rows(bank, sql))
+    assert lookup.codeness(bank.index.base, [numbers["turn.md"]]) == 0
+    assert lookup.codeness(bank.index.base, [numbers["code.md"]]) > 0.1
