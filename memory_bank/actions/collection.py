@@ -40,21 +40,26 @@ def as_bank(
 
 
 def write(folder: Path, target: Path) -> dict[str, str]:
-    """Write a note for each document; map the documents' ids to the notes' paths.
+    """Write a note for each document; map the documents' ids to the notes' paths."""
+    names: dict[str, str] = {}
+    for item, path, text in documents(folder):
+        file = target / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode(errors="replace"))  # JSON may hold half a character
+        names[item] = path
+    return names
+
+
+def documents(folder: Path) -> Iterator[tuple[str, str, str]]:
+    """Yield each document's id, its note's path and text.
 
     Files are named by number: an id may be anything.
     """
-    names: dict[str, str] = {}
     for number, (place, entry) in enumerate(objects(folder / _PARTS[0])):
-        path = f"{number // _A_FOLDER:03}/{number:06}.md"
-        file = target / path
-        file.parent.mkdir(parents=True, exist_ok=True)
         title = str(entry.get("title") or "")
         head = f"title: {json.dumps(title, ensure_ascii=False)}\n" if title else ""
         text = f"---\n{head}---\n{entry.get('text') or ''}\n"
-        file.write_bytes(text.encode(errors="replace"))  # JSON may hold half a character
-        names[_id(entry, place)] = path
-    return names
+        yield _id(entry, place), f"{number // _A_FOLDER:03}/{number:06}.md", text
 
 
 def judged(folder: Path, split: str = "") -> list[Judged]:

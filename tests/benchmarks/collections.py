@@ -8,7 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from memory_bank.actions import collection
+
 SHARED = Path(__file__).parents[3] / "shared" / "bench"
+
+NAMES = ("sessions", "turns", "sessions-all", "turns-all", "scifact", "cosqa", "cacm")
+"""What `of` knows: LoCoMo with a bank for each talk, or with all in one; three public collections."""
+_SPLITS = {"scifact": "test"}
 
 
 @dataclass(frozen=True)
@@ -16,7 +22,7 @@ class Question:
     """A question and the names of the notes that answer it, with their grades."""
 
     text: str
-    relevant: Mapping[str, int]
+    relevant: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -28,57 +34,56 @@ class Collection:
     questions: list[Question]
 
 
+def of(name: str, work: Path) -> list[Collection]:
+    """Return the banks of a named piece of work, unpacked into a folder."""
+    kind, _, rest = name.partition("-")
+    if kind in {"sessions", "turns"}:
+        return list(locomo(kind, work, together=rest == "all"))
+    return [beir(kind, _SPLITS.get(kind, "dev"), work)]
+
+
 def locomo(kind: str, work: Path, *, together: bool = False) -> Iterator[Collection]:
-    """Yield one bank for each LoCoMo conversation, or one for all; `kind` is sessions or turns."""
+    """Yield one bank for each LoCoMo conversation, or one for all; `kind` is sessions or turns.
+
+    Category 5, questions without an answer, is left out.
+    """
     root = _unpacked("locomo-dev", work) / "dev"
     asked = json.loads((root / "queries.json").read_text(encoding="utf-8"))
     asked = [entry for entry in asked if entry["category"] != 5 and entry[f"relevant_{kind}"]]
     conversations = sorted({entry["conversation"] for entry in asked})
     if together:
         folder = work / f"all-{kind}"
-        for conversation in conversations:
-            _copy(root / conversation / kind, folder / conversation)
-        yield Collection(f"locomo {kind}, all in one", folder, [_asked(e, kind) for e in asked])
+        if not folder.is_dir():
+            for conversation in conversations:
+                _copy(root / conversation / kind, folder / conversation)
+        yield Collection(f"{kind}-all", folder, [_asked(e, kind) for e in asked])
         return
     for conversation in conversations:
         mine = [_asked(entry, kind) for entry in asked if entry["conversation"] == conversation]
-        yield Collection(f"locomo {kind}", root / conversation / kind, mine)
+        yield Collection(f"{kind} {conversation}", root / conversation / kind, mine)
 
 
 def beir(name: str, split: str, work: Path) -> Collection:
-    """Return a collection in BEIR's layout as a bank of one note a document."""
+    """Return a collection in BEIR's layout as a bank of one note a document.
+
+    A document that is judged but not there keeps its own name, which no note has.
+    """
     root = _unpacked(name, work) / name
     folder = work / f"{name}-notes"
     if not folder.is_dir():
-        for line in (root / "corpus.jsonl").read_text(encoding="utf-8").split("\n"):
-            if line:
-                _note(folder, json.loads(line))
-    texts = {}
-    for line in (root / "queries.jsonl").read_text(encoding="utf-8").split("\n"):
-        if line:
-            entry = json.loads(line)
-            texts[entry["_id"]] = entry["text"]
-    relevant: dict[str, dict[str, int]] = {}
-    for row in (root / f"qrels_{split}.tsv").read_text(encoding="utf-8").split("\n")[1:]:
-        if row:
-            query, document, grade = row.split("\t")
-            if int(grade) > 0:
-                relevant.setdefault(query, {})[document] = int(grade)
-    questions = [Question(texts[query], grades) for query, grades in relevant.items()]
-    return Collection(f"{name} {split}", folder, questions)
+        collection.write(root, folder)
+    names = {item: Path(path).stem for item, path, _ in collection.documents(root)}
+    questions = [
+        Question(query.text, {names.get(item, item): grade for item, grade in query.find.items()})
+        for query in collection.judged(root, split)
+    ]
+    return Collection(name, folder, questions)
 
 
 def _asked(entry: dict[str, object], kind: str) -> Question:
     names = entry[f"relevant_{kind}"]
     assert isinstance(names, list)
     return Question(str(entry["query"]), dict.fromkeys(names, 1))
-
-
-def _note(folder: Path, document: dict[str, str]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    title = f"title: {json.dumps(document['title'])}\n" if document["title"] else ""
-    text = f"---\nid: {json.dumps(document['_id'])}\n{title}---\n{document['text']}\n"
-    (folder / f"{document['_id']}.md").write_text(text, encoding="utf-8")
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -1,114 +1,150 @@
-"""How well notes are found: recall and NDCG over collections, modes and embedders.
+"""How well notes are found: recall, NDCG and reciprocal rank, beside what else could be used.
 
-python -m tests.benchmarks.finding --embedder static --modes lexical,semantic,hybrid
+python -m tests.benchmarks.finding --embedders static,minilm --only sessions,cacm
 """
 
 from __future__ import annotations
 
 import argparse
-import math
+import statistics
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from memory_bank import Bank, open_bank, recall
-from tests.benchmarks.collections import Collection, Question, beir, locomo
+from memory_bank.search import measures
+from tests.benchmarks import collections
+from tests.benchmarks.collections import Collection, Question
+from tests.benchmarks.rivals import makers
 
-NAMES = ("sessions", "turns", "sessions-all", "turns-all", "scifact", "cosqa", "cacm")
 DEPTH = 10
+WAYS = ("lexical", "semantic", "hybrid", "rrf")
+"""How the product is asked: its modes, and `hybrid` by reciprocal rank fusion."""
+COLUMNS = {
+    "R@1": "recall@1",
+    "R@5": "recall@5",
+    "R@10": "recall@10",
+    "hit@5": "hit@5",
+    "NDCG@10": "ndcg@10",
+    "MRR": "mrr",
+}
+HEADING = (
+    f"| work | asked by | {' | '.join(COLUMNS)} | ms |\n|---|---|{'---|' * (len(COLUMNS) + 1)}"
+)
+
+Ask = Callable[[str], Sequence[str]]
 
 
 @dataclass
 class Score:
-    """Sums over questions."""
+    """Answers to the questions of one piece of work."""
 
-    questions: int = 0
-    sums: dict[str, float] = field(default_factory=dict)
-    seconds: float = 0.0
+    answers: list[dict[str, float]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
 
-    def add(self, found: Sequence[str], question: Question) -> None:
-        self.questions += 1
-        for name, value in measures(found, question).items():
-            self.sums[name] = self.sums.get(name, 0.0) + value
+    def add(self, ask: Ask, question: Question) -> None:
+        """Ask one question and measure the answer."""
+        started = time.perf_counter()
+        found = ask(question.text)
+        self.seconds.append(time.perf_counter() - started)
+        values = measures.measure(found, question.relevant)
+        values["hit@5"] = measures.hit_at(found, question.relevant, 5)
+        self.answers.append(values)
 
-    def mean(self, name: str) -> float:
-        return self.sums.get(name, 0.0) / max(self.questions, 1)
+    @property
+    def figures(self) -> dict[str, float]:
+        """The mean of each measure, by the name of its column."""
+        means = measures.mean(self.answers)
+        return {column: means[name] for column, name in COLUMNS.items()}
+
+    def row(self, work: str, way: str) -> str:
+        """Return a line of the table; a question's time is the median."""
+        cells = [f"{value:.3f}" for value in self.figures.values()]
+        spent = f"{1000 * statistics.median(self.seconds):.1f}"
+        return f"| {' | '.join([work, way, *cells, spent])} |"
 
 
-def measures(found: Sequence[str], question: Question) -> dict[str, float]:
-    """Return recall@1/5/10, hit@5, NDCG@10 (gain = grade, discount log2) and MRR of one answer."""
-    relevant = question.relevant
-    gains = [relevant.get(name, 0) for name in found[:DEPTH]]
-    ideal = sorted(relevant.values(), reverse=True)[:DEPTH]
-    best = sum(gain / math.log2(rank + 2) for rank, gain in enumerate(ideal))
-    first = next((rank for rank, name in enumerate(found, 1) if name in relevant), 0)
-    recalls = {f"R@{k}": len(set(found[:k]) & relevant.keys()) / len(relevant) for k in (1, 5, 10)}
+def settings_for(embedder: str, way: str = "hybrid") -> dict[str, object]:
+    """Return a bank's settings: the notes' dates say nothing about the questions."""
     return {
-        **recalls,
-        "hit@5": float(bool(set(found[:5]) & relevant.keys())),
-        "NDCG@10": sum(gain / math.log2(rank + 2) for rank, gain in enumerate(gains)) / best,
-        "MRR": 1 / first if first else 0.0,
+        "memory.embedder": embedder,
+        "search.fusion": "rrf" if way == "rrf" else "scores",
+        "memory.recency_boost_factor": 1.0,
     }
 
 
-def collections(name: str, work: Path) -> Iterable[Collection]:
-    """Return the banks of a named piece of work."""
-    kind, _, rest = name.partition("-")
-    if kind in {"sessions", "turns"}:
-        return locomo(kind, work, together=rest == "all")
-    return [beir(kind, "test" if kind == "scifact" else "dev", work)]
+def product(banks: Sequence[Collection], embedder: str, way: str) -> Score:
+    """Ask the product all questions of a piece of work; banks are indexed first."""
+    score = Score()
+    mode = "hybrid" if way == "rrf" else way
+    for one in banks:
+        with open_bank(one.folder, settings=settings_for(embedder, way)) as bank:
+            bank.sync()
+            _ask_all(score, partial(_names, bank, mode), one)
+    return score
 
 
-def answer(bank: Bank, question: Question, mode: str) -> list[str]:
-    """Return the names of the notes found."""
-    answered = recall(bank, question.text, DEPTH, mode, count_access=False)
+def others(
+    banks: Sequence[Collection], embedders: list[str], work: Path
+) -> Iterator[tuple[str, Score]]:
+    """Yield the scores of everything else."""
+    for name, make in makers(embedders).items():
+        score = Score()
+        for one in banks:
+            try:
+                rival = make(one.folder, work / "vectors" / one.name.replace(" ", "-"))
+            except LookupError as error:
+                print(f"{name}: {error}", flush=True)
+                break
+            _ask_all(score, partial(rival.ask, limit=DEPTH), one)
+        if score.answers:
+            yield name, score
+
+
+def rows(name: str, embedders: list[str], ways: Sequence[str], work: Path) -> Iterator[str]:
+    """Yield the table's lines for a piece of work."""
+    banks = collections.of(name, work)
+    for way, score in others(banks, embedders, work):
+        yield score.row(name, way)
+    for embedder in embedders:
+        for way in ways:
+            if way == "lexical" and embedder != embedders[0]:
+                continue  # meaning is not asked: the same answers
+            said = {"lexical": "lexical", "rrf": f"hybrid by ranks (rrf), {embedder}"}
+            score = product(banks, embedder, way)
+            yield score.row(name, f"**{said.get(way, f'{way}, {embedder}')}**")
+
+
+def _names(bank: Bank, mode: str, text: str) -> list[str]:
+    answered = recall(bank, text, DEPTH, mode, count_access=False)
+    assert answered.mode_used == mode, answered.fallback_reason
     return [Path(note.path).stem for note in answered.notes]
 
 
-def measure(
-    name: str, modes: Sequence[str], settings: dict[str, object], work: Path
-) -> dict[str, Score]:
-    """Score every mode on a named piece of work."""
-    scores = {mode: Score() for mode in modes}
-    for collection in collections(name, work):
-        with open_bank(collection.folder, settings=settings) as bank:
-            bank.sync()
-            for mode in modes:
-                started = time.perf_counter()
-                for question in collection.questions:
-                    scores[mode].add(answer(bank, question, mode), question)
-                scores[mode].seconds += time.perf_counter() - started
-    return scores
+def _ask_all(score: Score, ask: Ask, one: Collection) -> None:
+    for question in one.questions[:3]:
+        ask(question.text)  # what is loaded once is no part of a question's time
+    for question in one.questions:
+        score.add(ask, question)
 
 
 def main() -> None:
+    """Print the table for the pieces of work that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--embedder", default="static")
-    parser.add_argument("--modes", default="lexical,semantic,hybrid")
-    parser.add_argument("--fusion", default="scores")
-    parser.add_argument("--only", default=",".join(NAMES))
-    parser.add_argument("--work", type=Path, help="keep unpacked data and indices here")
+    parser.add_argument("--embedders", default="static")
+    parser.add_argument("--ways", default=",".join(WAYS))
+    parser.add_argument("--only", default=",".join(collections.NAMES))
+    parser.add_argument("--keep", type=Path, help="keep unpacked data and indices there")
     options = parser.parse_args()
-    settings: dict[str, object] = {
-        "memory.embedder": options.embedder,
-        "search.fusion": options.fusion,
-        "memory.recency_boost_factor": 1.0,
-    }
     with tempfile.TemporaryDirectory() as temporary:
-        work = options.work or Path(temporary)
-        print("| work | mode | R@1 | R@5 | R@10 | hit@5 | NDCG@10 | MRR | ms |")
-        print("|---|---|---|---|---|---|---|---|---|")
+        work = options.keep or Path(temporary)
+        print(HEADING)
         for name in options.only.split(","):
-            found = measure(name, options.modes.split(","), settings, work)
-            for mode, score in found.items():
-                figures = [
-                    f"{score.mean(m):.3f}"
-                    for m in ("R@1", "R@5", "R@10", "hit@5", "NDCG@10", "MRR")
-                ]
-                spent = f"{1000 * score.seconds / max(score.questions, 1):.1f}"
-                print("|", " | ".join([name, mode, *figures, spent]), "|", flush=True)
+            for row in rows(name, options.embedders.split(","), options.ways.split(","), work):
+                print(row, flush=True)
 
 
 if __name__ == "__main__":
