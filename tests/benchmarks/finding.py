@@ -49,10 +49,14 @@ class Score:
         """Ask one question and measure the answer."""
         started = time.perf_counter()
         found = ask(question.text)
-        self.seconds.append(time.perf_counter() - started)
+        self.take(found, time.perf_counter() - started, question)
+
+    def take(self, found: Sequence[str], seconds: float, question: Question) -> None:
+        """Measure one answer."""
         values = measures.measure(found, question.relevant)
         values["hit@5"] = measures.hit_at(found, question.relevant, 5)
         self.answers.append(values)
+        self.seconds.append(seconds)
 
     @property
     def figures(self) -> dict[str, float]:
