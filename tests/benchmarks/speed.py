@@ -18,29 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import memory_bank
-from memory_bank import Bank, open_bank, recall, stats
-from tests.benchmarks import corpus
+from memory_bank import Bank, open_bank, plugins, recall, stats
+from tests.benchmarks import corpus, serving
 from tests.benchmarks.bare import COLD, Bare
 from tests.benchmarks.timing import Table, in_turn, percentile, timed
 
 _QUERIES = 60
 _EDITS = 12
-_MEMORY_SCRIPT = """
-import sys
-from memory_bank import open_bank, recall
-folder, *asked = sys.argv[1:]
-with open_bank(folder) as bank:
-    for mode in ("lexical", "hybrid"):
-        for question in asked:
-            recall(bank, question, 10, mode, count_access=False)
-    found = {}
-    for place in ("/proc/self/smaps_rollup", "/proc/self/status"):
-        for line in open(place):
-            name, _, rest = line.partition(":")
-            if rest.endswith("kB\\n"):
-                found[name] = int(rest.split()[0])
-    print(found["Rss"], found["Pss"], found["VmHWM"])
-"""
 
 
 @dataclass
@@ -153,12 +137,19 @@ def cold(place: Place) -> None:
 def memory(place: Place) -> None:
     """Weigh a process that has answered questions of both modes."""
     if not Path("/proc/self/smaps_rollup").exists():
-        place.table.aside("memory of a serving process", "not measured on this system")
+        place.table.aside("resident memory", "not measured on this system")
         return
-    line = [sys.executable, "-c", _MEMORY_SCRIPT, str(place.folder), *corpus.questions(_QUERIES)]
-    rss, pss, peak = (int(part) / 1000 for part in _run(line).split())
-    said = f"PSS {pss:.0f} MB, peak {peak:.0f} MB"
-    place.table.size("resident memory of a serving process", said, rss, 250, " MB")
+    asked = corpus.questions(_QUERIES)
+    place.bank.close()
+    _weigh(place, "a process of the Python API", serving.by_python(place.folder, asked))
+    if "serve" in plugins.names("frontends.cli"):
+        server = serving.by_server(_program(), place.folder, asked)
+        _weigh(place, "the server for agents", server)
+
+
+def _weigh(place: Place, work: str, found: serving.Weights) -> None:
+    said = f"PSS {found['Pss']:.0f} MB, peak {found['VmHWM']:.0f} MB"
+    place.table.size(f"resident memory of {work}", said, found["Rss"], 250, " MB")
 
 
 def start(place: Place) -> None:
