@@ -20,7 +20,7 @@ from tests.benchmarks.collections import Collection
 from tests.benchmarks.finding import DEPTH, HEADING, Score
 
 BASIC_MEMORY = "basic-memory==0.21.6"
-NAMES = ("sessions", "turns", "scifact", "cosqa", "cacm")
+NAMES = ("sessions", "turns", "cacm")
 _DRIVER = Path(__file__).with_name("peer_basic_memory.py")
 _PYTHONS = ("python3.13", "python3.12")
 
