@@ -80,6 +80,18 @@ def beir(name: str, split: str, work: Path) -> Collection:
     return Collection(name, folder, questions)
 
 
+def part(one: Collection, work: Path, *, questions: int, notes: int) -> Collection:
+    """Return the first questions of a collection, among the notes they need and its first ones."""
+    asked = one.questions[:questions]
+    needed = {name for question in asked for name in question.relevant}
+    folder = work / f"{one.name}-part"
+    for number, file in enumerate(sorted(one.folder.rglob("*.md"))):
+        if number < notes or file.stem in needed:
+            folder.mkdir(exist_ok=True)
+            (folder / file.name).write_bytes(file.read_bytes())
+    return Collection(f"{one.name} part", folder, asked)
+
+
 def _asked(entry: dict[str, object], kind: str) -> Question:
     names = entry[f"relevant_{kind}"]
     assert isinstance(names, list)

@@ -14,17 +14,24 @@ from tests.benchmarks import collections
 from tests.benchmarks.finding import HEADING, Score, product
 
 RECORDED = Path(__file__).with_name("recorded.json")
-NAMES = ("sessions", "turns", "cacm")
+NAMES = ("sessions", "turns", "scifact", "cosqa")
 WAYS = ("lexical", "hybrid")
 MEASURES = ("R@5", "NDCG@10")
 MOST_FALL = 0.02
 _TALK = "turns conv-30"
 """The one conversation whose turns are asked: all five take a minute."""
+_QUESTIONS, _NOTES = 100, 1000
+"""Of the public collections."""
 
 
 def scores(name: str, work: Path) -> dict[str, Score]:
     """Measure the default embedder on a part of a piece of work."""
-    banks = [one for one in collections.of(name, work) if name != "turns" or one.name == _TALK]
+    banks = collections.of(name, work)
+    if name == "turns":
+        banks = [one for one in banks if one.name == _TALK]
+    elif name != "sessions":
+        whole = banks[0]
+        banks = [collections.part(whole, work, questions=_QUESTIONS, notes=_NOTES)]
     return {way: product(banks, "static", way) for way in WAYS}
 
 
