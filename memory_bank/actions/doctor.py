@@ -8,6 +8,7 @@ from memory_bank.actions.navigate import LinkShown, broken
 from memory_bank.bank import Bank
 from memory_bank.config import Settings
 from memory_bank.indexer.sync import Progress, SyncReport
+from memory_bank.indexer.watch import deaf
 from memory_bank.manifest import lookup
 from memory_bank.wiring import Index
 
@@ -53,6 +54,8 @@ class Health:
     waiting: int
     """Passages without a vector."""
     problem: str | None
+    polling: str | None
+    """Why changes can't be heard of, so that all files are looked at again and again."""
     embedder: str
     max_note_bytes: int
 
@@ -88,6 +91,7 @@ def _health(index: Index, bank: Bank, settings: Settings, report: SyncReport) ->
         refilled=tuple(report.refilled),
         waiting=report.waiting,
         problem=report.problem or None,
+        polling=deaf(bank.layout.root) or None,
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,
     )

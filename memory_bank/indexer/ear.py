@@ -9,11 +9,14 @@ systems, watches run out) there is no ear, and the files are looked at.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
+import select
 import struct
 import sys
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -32,7 +35,7 @@ _LOCAL = frozenset(
 _BUFFER = 1 << 16
 _EVENT = struct.Struct("iIII")
 
-# Of inotify(7), by its own values: watchdog's names for them are no part of its interface.
+# Of inotify(7).
 _MODIFY, _ATTRIB, _CLOSE_WRITE = 0x2, 0x4, 0x8
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x40, 0x80, 0x100, 0x200
 _DELETE_SELF, _MOVE_SELF = 0x400, 0x800
@@ -46,14 +49,18 @@ _LOST = _DELETE_SELF | _MOVE_SELF | _UNMOUNT | _OVERFLOW | _IGNORED
 class Ear:
     """Hears of every change below a folder, hidden folders left out."""
 
-    def __init__(self, root: Path) -> None:
-        """Listen from now on; raise OSError where that can't be done."""
+    def __init__(self, root: Path, *, trusted: float = RECONCILE) -> None:
+        """Listen from now on, for so many seconds; raise OSError where that can't be done."""
+        if sys.platform != "linux" or (kind := _file_system(root)) not in _LOCAL:
+            raise OSError(errno.ENOTSUP, f"a change of files on {kind} may make no sound")
         self._process = os.getpid()
-        self._since = time.monotonic()
+        self._until = time.monotonic() + trusted
+        self._root = str(root)
+        self._identity = _identity(self._root)
         self._queue = _queue()
         self._folders: dict[int, str] = {}
         try:
-            self._listen(str(root), "", root.stat().st_dev)
+            self._listen(self._root, "")
         except OSError:
             self.close()
             raise
@@ -61,8 +68,6 @@ class Ear:
     @classmethod
     def at(cls, root: Path) -> Self | None:
         """Listen to a folder; None where changes can't be heard of for sure."""
-        if sys.platform != "linux" or _file_system(root) not in _LOCAL:
-            return None
         try:
             return cls(root)
         except (OSError, ImportError):
@@ -73,7 +78,9 @@ class Ear:
 
         None: anything may have, and this ear is of no more use.
         """
-        if os.getpid() != self._process or time.monotonic() - self._since > RECONCILE:
+        if os.getpid() != self._process or time.monotonic() > self._until:
+            return None
+        if _identity(self._root) != self._identity:  # a folder above it was moved
             return None
         found = set()
         for watch, mask, name in self._events():
@@ -86,6 +93,12 @@ class Ear:
             if name.lower().endswith(NOTE_SUFFIXES):
                 found.add(self._folders[watch] + name)
         return frozenset(found)
+
+    def wait(self, seconds: float) -> None:
+        """Wait until there is something to hear, at most that long."""
+        queue = select.poll()
+        queue.register(self._queue, select.POLLIN)
+        queue.poll(seconds * 1000)
 
     def close(self) -> None:
         """Listen no more."""
@@ -105,31 +118,66 @@ class Ear:
                 place += _EVENT.size + size
                 yield watch, mask, os.fsdecode(data[place - size : place].rstrip(b"\0"))
 
-    def _listen(self, folder: str, prefix: str, device: int) -> None:
+    def _listen(self, folder: str, prefix: str) -> None:
         """Watch a folder before those in it: one that is made meanwhile is met or heard of."""
-        from watchdog.observers.inotify_c import Mask, inotify_add_watch
-
-        watch = inotify_add_watch(self._queue, os.fsencode(folder), Mask(_LISTENED))
+        watch = _add_watch(self._queue, os.fsencode(folder), _LISTENED)
         if watch < 0:
-            raise OSError(ctypes.get_errno(), "can't be watched", folder)
-        self._folders[int(watch)] = prefix
+            if prefix and ctypes.get_errno() in {errno.ENOENT, errno.ENOTDIR}:
+                return  # removed while we came: that is heard of
+            raise _refused(f"{folder} can't be watched", "max_user_watches")
+        self._folders[watch] = prefix
+        for name in _below(folder):
+            inner = f"{folder}/{name}"
+            if _identity(inner)[0] not in {self._identity[0], 0}:
+                raise OSError(errno.EXDEV, f"another file system is mounted at {inner}")
+            self._listen(inner, f"{prefix}{name}/")
+
+
+def _below(folder: str) -> list[str]:
+    """List the folders in a folder, none if it is gone."""
+    try:
         with os.scandir(folder) as entries:
-            below = [e for e in entries if e.name[0] != "." and e.is_dir(follow_symlinks=False)]
-        for entry in below:
-            if entry.stat(follow_symlinks=False).st_dev != device:
-                raise OSError(f"{entry.path} is another file system, which may make no sound")
-            self._listen(entry.path, f"{prefix}{entry.name}/", device)
+            return [e.name for e in entries if e.name[0] != "." and e.is_dir(follow_symlinks=False)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _queue() -> int:
-    from watchdog.observers.inotify_c import inotify_init
-
-    queue = inotify_init()
+    queue = _init(os.O_NONBLOCK | os.O_CLOEXEC)
     if queue < 0:
-        raise OSError(ctypes.get_errno(), "no changes can be heard of")
-    os.set_inheritable(queue, False)
-    os.set_blocking(queue, False)
+        raise _refused("no folder can be watched", "max_user_instances")
     return queue
+
+
+# Asked of the C library itself: watchdog's bindings are no part of its interface, and come with
+# threads and 50 ms of imports.
+def _init(flags: int) -> int:
+    return int(_library().inotify_init1(flags))
+
+
+def _add_watch(queue: int, folder: bytes, mask: int) -> int:
+    return int(_library().inotify_add_watch(queue, folder, mask))
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _refused(what: str, limit: str) -> OSError:
+    number = ctypes.get_errno()
+    if number in {errno.ENOSPC, errno.EMFILE}:
+        return OSError(number, f"{what}: raise the limit fs.inotify.{limit}")
+    return OSError(number, f"{what}: {os.strerror(number)}")
+
+
+def _identity(folder: str) -> tuple[int, int]:
+    """Tell a folder from any other in its place; none is at a path that leads nowhere."""
+    try:
+        stat = os.lstat(folder)
+    except OSError:
+        return 0, 0
+    return stat.st_dev, stat.st_ino
 
 
 def _file_system(root: Path) -> str:

@@ -1,152 +1,147 @@
-"""Tell when files of a bank change: at once where the system does, else by looking."""
+"""Follow the changes of a bank's files: a batch at a time, when those who write pause."""
 
 from __future__ import annotations
 
-import logging
 import sys
 import threading
 import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
-from watchdog.events import (
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirMovedEvent,
-    FileClosedEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
-    FileSystemEvent,
-    FileSystemEventHandler,
-)
-from watchdog.observers import Observer
-from watchdog.observers.api import BaseObserver
-from watchdog.observers.polling import PollingObserver
-
-from memory_bank.layout import NOTE_SUFFIXES
+from memory_bank.indexer.ear import Ear
 
 QUIET = 0.1
-"""Seconds without a further event after which a batch of changes is taken for complete."""
+"""Seconds without a further change after which a batch is taken for complete."""
 LONGEST = 2.0
-"""Seconds after which a batch is reported even if events keep coming."""
+"""Seconds after which a batch is reported even if changes keep coming."""
 RECONCILE = 300.0
-"""Seconds after which files are looked at although nothing was heard: events can be lost."""
-_POLL = 1.0
-_ALIVE = 5.0
-
-# Opening and reading is no change. Where the end of writing is told, each write need not be.
-_EVENTS: list[type[FileSystemEvent]] = [
-    FileCreatedEvent, FileClosedEvent, FileDeletedEvent, FileMovedEvent,
-    DirCreatedEvent, DirDeletedEvent, DirMovedEvent,
-    *([] if sys.platform == "linux" else [FileModifiedEvent]),
-]  # fmt: skip
+"""Seconds after which all files are looked at although nothing was heard, and listening is tried
+again where it failed."""
+_TURN = 0.25
+_STEP = 0.02
+_SYSTEM: str = sys.platform
 
 
-class Watcher(FileSystemEventHandler):
-    """Hears of changes below a folder; `wait` returns once for each batch of them."""
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A batch of changes."""
+
+    paths: frozenset[str] = frozenset()
+    """Notes below the bank that came, changed or went."""
+    everything: bool = False
+    """Whether any other may have, too: a folder moved, say, or changes were lost."""
+
+    def __bool__(self) -> bool:
+        """Tell whether there is any change."""
+        return self.everything or bool(self.paths)
+
+    def __add__(self, other: Heard) -> Heard:
+        """Put two batches together."""
+        return Heard(self.paths | other.paths, self.everything or other.everything)
+
+
+NOTHING = Heard()
+EVERYTHING = Heard(everything=True)
+
+
+class Hearing(Protocol):
+    """One way to hear of changes below a folder."""
+
+    def heard(self) -> frozenset[str] | None:
+        """Return the notes that changed since the last call.
+
+        None: anything may have, and one must listen anew.
+        """
+
+    def wait(self, seconds: float) -> None:
+        """Wait until there may be something to hear, at most that long."""
+
+    def close(self) -> None:
+        """Stop to listen."""
+
+
+class Watcher:
+    """Hears of changes below a folder; `wait` returns once for each batch of them.
+
+    It serves those who follow. A question need not ask it: a bank hears of changes by itself.
+    """
 
     def __init__(self, root: Path) -> None:
         """Watch the Markdown files below `root`, hidden folders left out."""
         self._root = root
-        self._changed = threading.Condition()
-        self._first = self._last = 0.0
-        self._observer: BaseObserver | None = None
+        self._hearing: Hearing | None = None
+        self._batch = NOTHING
+        self._first = self._last = self._since = 0.0
         self.polling = ""
-        """Why files are looked at every second instead of being heard of; empty if they aren't."""
+        """Why files are looked at in turns instead of being heard of; empty if they aren't."""
 
     def __enter__(self) -> Self:
         """Start to listen."""
-        self._lost = _Lost(self.touch)
-        logging.getLogger("watchdog").addHandler(self._lost)
-        self._start()
+        self._listen()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Stop to listen."""
-        logging.getLogger("watchdog").removeHandler(self._lost)
-        self._stop()
+        self._close()
 
-    def on_any_event(self, event: FileSystemEvent) -> None:
-        """Take note of a change to a note or a folder."""
-        paths = [str(path) for path in (event.src_path, event.dest_path) if path]
-        if any(self._matters(path, folder=event.is_directory) for path in paths):
-            self.touch()
-
-    def touch(self) -> None:
-        """Say that something changed."""
-        with self._changed:
-            self._last = time.monotonic()
-            self._first = self._first or self._last
-            self._changed.notify_all()
-
-    def wait(self, stop: threading.Event) -> bool:
-        """Wait for a batch of changes to be complete; False when `stop` is set before."""
-        looked = time.monotonic()
+    def wait(self, stop: threading.Event) -> Heard:
+        """Wait for a batch of changes to be complete and return it; nothing when `stop` is set."""
         while not stop.is_set():
-            with self._changed:
-                self._changed.wait(self._pause())
-                now = time.monotonic()
-                if self._first and (now - self._last >= QUIET or now - self._first >= LONGEST):
-                    self._first = 0.0
-                    return True
-            if now - looked > RECONCILE:
-                return True
-            self._revive()
-        return False
+            self._hear()
+            now = time.monotonic()
+            if self._batch and (now - self._last >= QUIET or now - self._first >= LONGEST):
+                heard, self._batch = self._batch, NOTHING
+                return heard
+            if self._batch or self._hearing is None:
+                stop.wait(_STEP)
+            else:
+                self._hearing.wait(_TURN)
+        return NOTHING
 
-    def _pause(self) -> float:
-        if not self._first:
-            return _POLL / 4
-        return max(0.001, QUIET - (time.monotonic() - self._last))
+    def _hear(self) -> None:
+        """Add what was heard to the batch; listen anew when that is no more believed."""
+        heard = self._hearing.heard() if self._hearing else None
+        old = time.monotonic() - self._since > RECONCILE
+        if heard is None or old:
+            before = self._hearing
+            self._listen()
+            found = EVERYTHING if before or self._hearing else NOTHING
+        else:
+            found = Heard(heard)
+        if found:
+            self._last = time.monotonic()
+            self._first = self._first if self._batch else self._last
+            self._batch += found
 
-    def _matters(self, path: str, *, folder: bool) -> bool:
-        try:
-            parts = Path(path).relative_to(self._root).parts
-        except ValueError:
-            return False
-        hidden = any(part.startswith(".") for part in parts)
-        return not hidden and (folder or path.endswith(NOTE_SUFFIXES))
-
-    def _start(self) -> None:
-        try:
-            self._observer = self._listen(Observer())
-            self.polling = ""
-        except OSError as error:  # inotify's watches or instances have run out
-            self.polling = f"changes are looked for every {_POLL:g} s: {error}"
-            self._observer = self._listen(PollingObserver(timeout=_POLL))
-
-    def _listen(self, observer: BaseObserver) -> BaseObserver:
-        observer.schedule(self, str(self._root), recursive=True, event_filter=_EVENTS)
-        observer.start()
-        return observer
-
-    def _stop(self) -> None:
-        if self._observer is not None:
-            self._observer.stop()
-            self._observer.join(_ALIVE)
-            self._observer = None
-
-    def _revive(self) -> None:
-        """Listen anew when the folder was removed and made again: the old ear has gone deaf."""
-        observer = self._observer
-        if observer is None or all(emitter.is_alive() for emitter in observer.emitters):
+    def _listen(self) -> None:
+        self._close()
+        self.polling, self._since = "", time.monotonic()
+        if not self._root.is_dir():
             return
-        if self._root.is_dir():
-            self._stop()
-            self._start()
-            self.touch()
+        try:
+            self._hearing = _hearing(self._root)
+        except OSError as error:
+            from memory_bank.indexer._ears import POLL, Looked
+
+            self._hearing = Looked(self._root)
+            self.polling = f"changes are looked for every {POLL:g} s: {error.strerror}"
+
+    def _close(self) -> None:
+        if self._hearing is not None:
+            self._hearing.close()
+            self._hearing = None
 
 
-class _Lost(logging.Handler):
-    """Hears watchdog say that its queue ran over, which means that events were lost."""
+def deaf(root: Path) -> str:
+    """Return why changes below a folder can't be heard of just now; empty if they can."""
+    with Watcher(root) as watcher:
+        return watcher.polling
 
-    def __init__(self, touch: Callable[[], None]) -> None:
-        super().__init__(logging.WARNING)
-        self._touch = touch
 
-    def emit(self, record: logging.LogRecord) -> None:
-        if "overflow" in record.getMessage():
-            self._touch()
+def _hearing(root: Path) -> Hearing:
+    if _SYSTEM == "linux":
+        return Ear(root, trusted=2 * RECONCILE)
+    from memory_bank.indexer._ears import Observed
+
+    return Observed(root)

@@ -90,9 +90,35 @@ def test_more_than_the_queue_holds_is_anything(ear: Ear, root: Path) -> None:
     assert ear.heard() is None
 
 
-def test_a_silence_of_a_minute_is_not_trusted(ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "RECONCILE", 0.0)
+def test_a_silence_is_trusted_for_some_time_only(root: Path) -> None:
+    ear = Ear(root, trusted=0.0)
     assert ear.heard() is None
+    ear.close()
+
+
+def test_a_bank_that_another_stands_in_for_is_noticed(root: Path) -> None:
+    """As when a folder above it is moved, which no watch hears."""
+    bank = root / "facts/deep"
+    ear = Ear(bank)
+    (root / "facts").rename(root / "moved")
+    assert ear.heard() is None
+    ear.close()
+
+
+def test_a_folder_that_goes_while_it_is_listened_to_is_no_failure(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = module._below
+
+    def below(folder: str) -> list[str]:
+        found = real(folder)
+        shutil.rmtree(root / "facts/deep", ignore_errors=True)
+        return found
+
+    monkeypatch.setattr(module, "_below", below)
+    ear = Ear(root)
+    assert sorted(ear._folders.values()) == ["", "facts/"]
+    ear.close()
 
 
 def test_another_process_does_not_take_what_is_for_this_one(ear: Ear, root: Path) -> None:
@@ -112,9 +138,7 @@ def test_where_changes_are_made_elsewhere_there_is_no_ear(
 
 
 def test_without_watches_left_there_is_no_ear(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import watchdog.observers.inotify_c as inotify
-
     opened = len(os.listdir("/proc/self/fd"))
-    monkeypatch.setattr(inotify, "inotify_add_watch", lambda *_: -1)
+    monkeypatch.setattr(module, "_add_watch", lambda *_: -1)
     assert Ear.at(root) is None
     assert len(os.listdir("/proc/self/fd")) == opened

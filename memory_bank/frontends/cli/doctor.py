@@ -90,6 +90,8 @@ def _show(call: Call, health: Health) -> None:
         page.line(("waiting: ", "warn"), f"{count(health.waiting, 'passage')} without a vector")
     if health.problem:
         page.line(("problem: ", "bad"), health.problem)
+    if health.polling:
+        page.line(("polling: ", "warn"), health.polling)
     if health.healthy:
         page.line(("all is well", "good"))
 
