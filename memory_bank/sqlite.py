@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -21,6 +22,7 @@ __all__ = [
     "discard",
     "guarded",
     "identity",
+    "keep_mapped",
     "transaction",
 ]
 
@@ -29,8 +31,15 @@ Table = TypeVar("Table")
 
 _WAIT = 30.0
 _PAUSE = 0.01
+_MAKING = 3.0
+"""Seconds after which a new database that is locked was no new one."""
 _CHUNK = 500
 """Values in one statement; SQLite takes more, but plans and caches shorter ones better."""
+_SHARED_LEAST = 32768
+"""Bytes by which SQLite's shared memory grows."""
+_shared: dict[str, tuple[int, int]] = {}
+"""Inode and length of each shared memory when it was last seen."""
+_UNREADABLE = ("SQLITE_IOERR", "SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ")
 _DAMAGE = ("malformed", "no such", "has no column", "not a database", "could not decode")
 
 
@@ -58,15 +67,29 @@ def _prepare(base: Connection, tables: str, version: int) -> int:
     base.execute("PRAGMA synchronous = NORMAL")
     (found,) = base.execute("PRAGMA user_version").fetchone()
     if found == 0:
-        base.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        _write_ahead(base)
-        with transaction(base):
-            (found,) = base.execute("PRAGMA user_version").fetchone()
-            if found == 0:  # no other process made the tables while we waited
-                for statement in tables.split(";\n"):
-                    base.execute(statement)
-                base.execute(f"PRAGMA user_version = {version}")
-                found = version
+        try:
+            found = _make(base, tables, version)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            # whoever makes a new one is soon done: somebody emptied one that another has open
+            raise IndexDamaged("the database was emptied", "it is made again") from error
+    return int(found)
+
+
+def _make(base: Connection, tables: str, version: int) -> int:
+    """Make the tables of a new database, unless another process has done so; return its version."""
+    base.execute(f"PRAGMA busy_timeout = {_MAKING * 1000:.0f}")
+    base.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    _write_ahead(base)
+    with transaction(base):
+        (found,) = base.execute("PRAGMA user_version").fetchone()
+        if found == 0:
+            for statement in tables.split(";\n"):
+                base.execute(statement)
+            base.execute(f"PRAGMA user_version = {version}")
+            found = version
+    base.execute(f"PRAGMA busy_timeout = {_WAIT * 1000:.0f}")
     return int(found)
 
 
@@ -76,7 +99,7 @@ def _write_ahead(base: Connection) -> None:
     Of several processes that do so at once, SQLite refuses all but one without waiting: its busy
     timeout does not hold for this statement.
     """
-    end = time.monotonic() + _WAIT
+    end = time.monotonic() + _MAKING
     while True:
         try:
             base.execute("PRAGMA journal_mode = WAL")
@@ -91,16 +114,37 @@ def _write_ahead(base: Connection) -> None:
 @contextmanager
 def guarded(file: Path) -> Iterator[None]:
     """Turn SQLite's errors into ours: damage, or a disk that refuses."""
+    keep_mapped(file)
     try:
         yield
     except sqlite3.OperationalError as error:
-        if any(word in str(error).lower() for word in _DAMAGE):
+        unreadable = getattr(error, "sqlite_errorname", "") in _UNREADABLE  # not of all
+        if unreadable or any(word in str(error).lower() for word in _DAMAGE):
             raise IndexDamaged(f"{file} is damaged: {error}", "it is made again") from error
         if "locked" in str(error):
             raise Busy(f"{file} is in use by another process", "try again") from error
         raise StorageFailed(f"{file}: {error}", "check the disk's space and permissions") from error
     except sqlite3.DatabaseError as error:
         raise IndexDamaged(f"{file} is damaged: {error}", "it is made again") from error
+
+
+def keep_mapped(file: Path) -> None:
+    """Bring a database's shared memory back to its length when somebody has cut it.
+
+    SQLite maps that file, and the system kills a process that reads a map beyond its file's end.
+    What comes back is zeros, from which SQLite knows to make it anew. Called before each use.
+    """
+    shared = f"{file}-shm"
+    try:
+        found = os.stat(shared)  # noqa: PTH116  (several times in each answer)
+        before = _shared.get(shared)
+        most = before[1] if before is not None and before[0] == found.st_ino else _SHARED_LEAST
+        if found.st_size < most:
+            os.truncate(shared, most)
+        else:
+            _shared[shared] = found.st_ino, found.st_size
+    except OSError:
+        _shared.pop(shared, None)  # none is there, or SQLite will say why it can't be used
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from memory_bank.actions.upkeep import compare
 from memory_bank.retrievers import vectors
 
 Opening = Callable[..., Bank]
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -54,7 +56,7 @@ def derived(folder: Path) -> Iterator[Path]:
 KINDS = (
     "bank-id", "manifest.db", "manifest.db-wal", "manifest.db-shm", "keyword/meta.json",
     "keyword/.managed.json", "keyword/owner", "keyword/*.term", "keyword/*.idx", "keyword/*.fast",
-    "keyword/*.store", "notes/meta.json", "notes/*.pos", "vectors/*/vectors.db",
+    "keyword/*.store", "keyword/sealed.json", "notes/meta.json", "notes/*.pos", "vectors/*/vectors.db",
     "vectors/*/vectors.db-wal", "vectors/*/*.f16", "vectors/*/*.keys",
 )  # fmt: skip
 
@@ -72,6 +74,9 @@ HARM: dict[str, Callable[[bytes], bytes | None]] = {
     "empty": lambda _: b"",
     "cut": lambda data: data[: len(data) // 2],
     "garbage": lambda data: bytes(byte ^ 0xA5 for byte in data),
+    "garbage inside": lambda data: (
+        data[: len(data) // 3] + b"\xa5" * (len(data) // 3) + data[len(data) // 3 * 2 :]
+    ),
 }
 
 
@@ -103,6 +108,54 @@ def test_a_damaged_file_is_mended_when_the_bank_is_opened(
     bank.close()
     file = a_file(folder, kind)
     put(file, HARM[harm](file.read_bytes()))
+    healed(bank)
+
+
+IN_PLACE = """
+import sys
+from pathlib import Path
+from memory_bank import open_bank
+from memory_bank.retrievers import vectors
+from tests.test_damage import HARM, KINDS, healed, right
+
+vectors._RECENT_MOST = 2
+folder, harm, then = Path(sys.argv[1]), *sys.argv[2:]
+
+def opened():
+    return open_bank(folder, settings={"memory.embedder": "hashing"})
+
+def write_over(kind):
+    found = sorted((folder / ".index").glob(kind))
+    if found:
+        data = HARM[harm](found[0].read_bytes())
+        with found[0].open("r+b") as stream:
+            stream.write(data)
+            stream.truncate()
+
+for kind in KINDS:
+    print(kind, flush=True)
+    with opened() as bank:
+        right(bank)
+        write_over(kind)
+        if then == "ask":
+            right(bank)
+    with opened() as bank:
+        healed(bank)
+print("healed")
+"""
+
+
+@pytest.mark.parametrize("then", ["ask", pytest.param("close", marks=pytest.mark.torture)])
+@pytest.mark.parametrize("harm", ["empty", "cut", "garbage", "garbage inside"])
+def test_files_that_are_written_over_while_they_are_mapped_kill_nobody(
+    bank: Bank, folder: Path, harm: str, then: str, run_python: Run
+) -> None:
+    """In a process of its own: a map that is read beyond its file's end ends the process.
+
+    Meanwhile another has the bank open.
+    """
+    done = run_python(IN_PLACE, folder, harm, then, check=False)
+    assert done.stdout.endswith("healed\n"), f"{done.returncode}: {done.stdout}{done.stderr}"
     healed(bank)
 
 

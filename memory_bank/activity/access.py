@@ -66,6 +66,7 @@ class AccessLog:
     def close(self) -> None:
         """Close the database."""
         if self._base is not None:
+            sqlite.keep_mapped(self._file)
             self._base.close()
             self._base = None
 

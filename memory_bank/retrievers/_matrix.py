@@ -42,18 +42,24 @@ class Matrix:
         self.generation = published.generation
         self.rows = published.rows
         files = _files(folder, published.generation)[: len(published.hashes)]
+        self._stamps = {file: _stamp(file) for file in files}
         for file, wanted in zip(files, published.hashes, strict=True):
             if _hash(file) != wanted:
                 raise IndexDamaged(f"{file} is damaged", "its vectors are made again")
         self.keys: NDArray[np.int64] = np.fromfile(files[1], np.int64)
         shape = (published.rows, dimension)
+        # A map of a file that somebody cuts kills the process: few rows are copied, many watched.
         self._half: NDArray[np.float16] = (
             np.memmap(files[0], np.float16, "r", shape=shape)
-            if published.rows  # nothing can't be mapped
-            else np.empty(shape, np.float16)
+            if published.rows >= GRAPH_FROM
+            else np.fromfile(files[0], np.float16).reshape(shape)
         )
         self._full: NDArray[np.float32] | None = None
         self._graph: Index | None = _view(files[2]) if len(files) > 2 else None  # noqa: PLR2004
+
+    def whole(self) -> bool:
+        """Tell whether the files are still those that were checked."""
+        return all(_stamp(file) == stamp for file, stamp in self._stamps.items())
 
     def nearest(
         self, vector: NDArray[np.float32], limit: int
@@ -147,6 +153,14 @@ def _write(file: Path, data: bytes) -> None:
         stream.write(data)
         stream.flush()
         os.fsync(stream.fileno())
+
+
+def _stamp(file: Path) -> tuple[int, ...] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
 def _hash(file: Path) -> str:

@@ -18,6 +18,7 @@ import tantivy
 from tantivy import Document, Occur, Query, SchemaBuilder
 
 from memory_bank.errors import IndexDamaged, StorageFailed
+from memory_bank.retrievers._seal import Seal, Stamp
 from memory_bank.retrievers._words import (
     LEAST,
     Weighed,
@@ -78,7 +79,8 @@ class KeywordIndex:
         self._schema = _schema()
         self._index: tantivy.Index | None = None
         self._writer: tantivy.IndexWriter | None = None
-        self._seen: tuple[int, int] | None = None
+        self._seal = Seal(folder)
+        self._seen: Stamp | None = None
         """The commit that the reader has, by the file that names its segments."""
 
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
@@ -88,7 +90,9 @@ class KeywordIndex:
         """
         with _guarded(self._folder):
             if self._writer is None:
-                self._writer = self._opened().writer(_HEAP, 1)
+                index = self._opened()
+                self._seal.check()  # what is damaged must not be merged into what is new
+                self._writer = index.writer(_HEAP, 1)
             for note in replaced:  # by a query: by a term, an unsigned field never matches
                 self._writer.delete_documents_by_query(self._note(note))
             for document in self._documents(entries):
@@ -106,6 +110,7 @@ class KeywordIndex:
                 self._writer = None
                 _words_of.cache_clear()
             self._opened().reload()
+            self._seal.record()
 
     def holds(self, entries: Mapping[int, int]) -> bool:
         """Tell whether just these passages are in the index: row numbers to note numbers."""
@@ -174,13 +179,15 @@ class KeywordIndex:
         self._writer = None
         self._index = None
         self._seen = None
+        self._seal.forget()
 
     def _searcher(self) -> tantivy.Searcher:
         index = self._opened()
-        written = _written(self._folder / "meta.json")
-        if written is None or written != self._seen:
-            index.reload()
+        written = self._seal.check()
+        while written != self._seen:  # once more when another process commits in between
             self._seen = written
+            index.reload()
+            written = self._seal.check()
         return index.searcher()
 
     def _opened(self) -> tantivy.Index:
@@ -339,15 +346,6 @@ def _column(searcher: tantivy.Searcher, name: str, places: list[tantivy.DocAddre
     if None in values:
         raise ValueError(f"a document without {name}")
     return cast("list[int]", values)
-
-
-def _written(file: Path) -> tuple[int, int] | None:
-    """Tell one version of a file that is only ever replaced from another."""
-    try:
-        stat = file.stat()
-    except OSError:
-        return None
-    return stat.st_ino, stat.st_mtime_ns
 
 
 class _Words(NamedTuple):

@@ -202,17 +202,23 @@ class VectorIndex:
     def close(self) -> None:
         """Close the database and let the matrix go; what was not committed is dropped."""
         if self._base is not None:
+            sqlite.keep_mapped(self._file)
             self._base.close()
         self._base = self._matrix = self._recent = None
 
     def _empty(self) -> None:
+        """Open the database with no entries in it; raise IndexDamaged while all can be dropped."""
         self.close()
-        base = sqlite.connect(self._file, _TABLES, _TABLES_VERSION)
-        with sqlite.guarded(self._file), sqlite.transaction(base):
-            base.execute("DELETE FROM entries")
-            base.execute("INSERT OR REPLACE INTO meta VALUES ('owner', ?)", (self._owner,))
-        self._base, self._opened_file = base, sqlite.identity(self._file)
-        self._load_matrix(base)  # raises IndexDamaged while all can still be dropped
+        base = self._base = sqlite.connect(self._file, _TABLES, _TABLES_VERSION)
+        self._opened_file = sqlite.identity(self._file)
+        with sqlite.guarded(self._file):
+            with sqlite.transaction(base):
+                base.execute("DELETE FROM entries")
+                base.execute("INSERT OR REPLACE INTO meta VALUES ('owner', ?)", (self._owner,))
+            (answer,) = base.execute("PRAGMA quick_check(1)").fetchone()
+        if answer != "ok":
+            raise IndexDamaged(f"{self._file} is damaged: {answer}", "it is made again")
+        self._load_matrix(base)
 
     def _opened(self) -> Connection:
         if self._base is not None and sqlite.identity(self._file) != self._opened_file:
@@ -287,7 +293,9 @@ class VectorIndex:
         published = self._read_published(base)
         if published is None:
             return None
-        if self._matrix is None or self._matrix.generation != published.generation:
+        matrix = self._matrix
+        if matrix is None or matrix.generation != published.generation or not matrix.whole():
+            self._matrix = None
             self._matrix = Matrix(self._folder, published, self._embedder.dimension)
             self._recent = None
         return self._matrix
