@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from pathlib import Path
 
 from memory_bank.errors import Conflict, NoteExists, StorageFailed
 from memory_bank.layout import TEMPORARY_PREFIX
+from memory_bank.notes._swap import swap, written_now
 from memory_bank.notes.identity import etag
 
+_WRITTEN = 0.5
+"""Seconds to wait for a program that is in the middle of a write."""
 ABSENT = ""
 """The etag of a file that isn't there."""
 
@@ -40,18 +44,15 @@ def check(file: Path, expected: str | None) -> None:
         return
     if expected == ABSENT:
         raise taken(file.name)
-    raise Conflict(
-        f"{file.name} changed since it was read: expected etag {expected},"
-        f" found {found or 'no file'}",
-        "read it again, then repeat the change on what it says now",
-    )
+    raise _changed(file, expected, found)
 
 
 def replace(file: Path, data: bytes, expected: str | None = None) -> None:
     """Write a file atomically and durably; its mode stays.
 
     `expected` is the etag the file must still have at the moment of the rename (ABSENT: no
-    file); else Conflict or NoteExists is raised and nothing changed.
+    file); else Conflict or NoteExists is raised and nothing changed. Where the system can swap two
+    files, that holds against programs that know of no lock.
     """
     try:
         make_folder(file.parent)
@@ -62,13 +63,32 @@ def replace(file: Path, data: bytes, expected: str | None = None) -> None:
         check(file, expected)
         if expected == ABSENT:
             _publish_new(temporary, file)
-        else:
+        elif expected is None or not _swap_in(temporary, file, expected, etag(data)):
             temporary.replace(file)
         sync_folder(file.parent)
     except OSError as error:
         raise failed("write", file, error) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def remove(file: Path, aside: Path, expected: str) -> None:
+    """Remove a file by way of a free name on its disk; raise Conflict unless it is as expected.
+
+    What is looked at has lost its name already, so that nobody can save to it any more.
+    """
+    check(file, expected)
+    try:
+        file.replace(aside)
+        if _untouched(aside, expected):
+            aside.unlink()
+        else:
+            _publish_new(aside, file)
+            aside.unlink(missing_ok=True)
+            raise _changed(file, expected, current(file))
+        sync_folder(file.parent)
+    except OSError as error:
+        raise failed("remove", file, error) from error
 
 
 def move(source: Path, target: Path) -> None:
@@ -121,6 +141,52 @@ def failed(verb: str, file: Path, error: OSError) -> StorageFailed:
 def taken(path: str) -> NoteExists:
     """Say that a name is not free."""
     return NoteExists(f"{path} exists already", "choose another name, or update that note")
+
+
+def _changed(file: Path, expected: str, found: str) -> Conflict:
+    return Conflict(
+        f"{file.name} changed since it was read: expected etag {expected},"
+        f" found {found or 'no file'}",
+        "read it again, then repeat the change on what it says now",
+    )
+
+
+def _untouched(file: Path, expected: str) -> bool:
+    """Tell whether a file that lost its name is as expected, and stays so.
+
+    Whether it is being written is asked first: a write that ends in between is seen in its bytes.
+    """
+    return not written_now(file) and current(file) == expected
+
+
+def _swap_in(temporary: Path, file: Path, expected: str, ours: str) -> bool:
+    """Put a new file in the place of one that is as expected; False where files can't be swapped.
+
+    What came out is put back if it is another. Should somebody have saved once more meanwhile,
+    that comes out instead of ours and is put in again: the newest version of theirs stays.
+    """
+    try:
+        _await_writers(file)
+        if not swap(temporary, file):
+            return False
+    except FileNotFoundError:
+        raise _changed(file, expected, ABSENT) from None
+    inside = ours
+    while not (inside == ours and _untouched(temporary, expected)):
+        found = current(temporary)
+        swap(temporary, file)
+        if current(temporary) == inside:
+            raise _changed(file, expected, found)
+        inside = found
+    return True
+
+
+def _await_writers(file: Path) -> None:
+    deadline = time.monotonic() + _WRITTEN
+    while written_now(file):
+        if time.monotonic() > deadline:
+            raise Conflict(f"{file.name} is being written by another program", "try again")
+        time.sleep(0.005)
 
 
 def _write_temporary(file: Path, data: bytes) -> Path:

@@ -20,6 +20,7 @@ from memory_bank.notes.identity import etag
 
 PREFIX = ".journal-"
 _PLAN = "plan.json"
+_LEAVING = "leaving-"
 _STAMP = re.compile(r"\d{1,40}")
 
 
@@ -171,15 +172,11 @@ def _do(root: Path, trash: Path, folder: Path, step: _Step) -> None:
             raise StorageFailed(f"{folder / step.staged} is gone", "try again")
         files.replace(target, data, step.before)
         return
-    files.check(target, step.before)
     if step.trash:
+        files.check(target, step.before)
         files.move(target, trash / step.trash)
         return
-    try:
-        target.unlink()
-        files.sync_folder(target.parent)
-    except OSError as error:
-        raise files.failed("remove", target, error) from error
+    files.remove(target, folder / f"{_LEAVING}{secrets.token_hex(4)}", step.before)
 
 
 def _redo(root: Path, trash: Path, folder: Path, step: _Step) -> list[str]:

@@ -139,14 +139,14 @@ def test_where_case_is_ignored_a_note_may_change_its_case(
     """No such file system here: a hard link is the same file under another name, too."""
     (folder / "note.md").write_bytes(b"x")
     (folder / "Note.md").hardlink_to(folder / "note.md")
-    unlink = Path.unlink
+    move = Path.replace
 
-    def unlink_both(self: Path, missing_ok: bool = False) -> None:  # noqa: FBT002
-        unlink(self, missing_ok)
+    def move_both(self: Path, target: Path) -> Path:
         if self.name == "note.md":
-            unlink(self.with_name("Note.md"))
+            self.with_name("Note.md").unlink()
+        return move(self, target)
 
-    monkeypatch.setattr(Path, "unlink", unlink_both)
+    monkeypatch.setattr(Path, "replace", move_both)
     journal.apply(
         folder,
         trash,
