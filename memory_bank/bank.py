@@ -82,9 +82,11 @@ class Bank:
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Finish cut-short writes, index whatever differs, embed it, and check the indices."""
         with self.lock:
+            cut_short = self.store.interrupted()
             with self.store.writing():
                 pass
             report = self.healing(lambda index: index.indexer.sync(progress=progress))
+            report.healed |= cut_short
             self.store.sweep(report.leftover)
             return report
 
@@ -150,20 +152,22 @@ class Bank:
         of two manifests don't mix.
         """
         with self.lock:
-            mends = iter((Index.heal,))
+            mends: list[Callable[[Index], object]] = [Index.heal, _synced]
             first: Callable[[Index], object] = _nothing
             for _ in range(_TRIES):
-                known = self._index
                 try:
                     return self._ask(first, ask)
                 except IndexDamaged:
-                    replaced = known is not None and not known.current()
-                    mend = self._caught_up if replaced else next(mends, None)
-                    if mend is None:
-                        break
-                    first = mend
-            self._discard()
-            return self._ask(_synced, ask)
+                    asked = self._index
+                    if asked is not None and not asked.current():
+                        first = self._caught_up  # no damage: another process made it anew
+                        continue
+                    if not mends:
+                        raise
+                    first = mends.pop(0)
+                    if first is _synced:
+                        self._discard()
+            return self._ask(first, ask)
 
     def _ask(self, first: Callable[[Index], object], ask: Callable[[Index], Result]) -> Result:
         known = self._index

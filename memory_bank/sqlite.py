@@ -35,8 +35,6 @@ _MAKING = 3.0
 """Seconds after which a new database that is locked was no new one."""
 _CHUNK = 500
 """Values in one statement; SQLite takes more, but plans and caches shorter ones better."""
-_SHARED_LEAST = 32768
-"""Bytes by which SQLite's shared memory grows."""
 _shared: dict[str, tuple[int, int]] = {}
 """Inode and length of each shared memory when it was last seen."""
 _UNREADABLE = ("SQLITE_IOERR", "SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ")
@@ -56,6 +54,7 @@ def connect(file: Path, tables: str, version: int) -> Connection:
         except BaseException:
             base.close()
             raise
+    keep_mapped(file)
     if found != version:
         base.close()
         raise IndexDamaged(f"{file} is of version {found}, not {version}", "it is made again")
@@ -123,7 +122,9 @@ def guarded(file: Path) -> Iterator[None]:
             raise IndexDamaged(f"{file} is damaged: {error}", "it is made again") from error
         if "locked" in str(error):
             raise Busy(f"{file} is in use by another process", "try again") from error
-        raise StorageFailed(f"{file}: {error}", "check the disk's space and permissions") from error
+        raise StorageFailed(
+            f"{file}: {error} {error.sqlite_errorname}", "check the disk's space and permissions"
+        ) from error
     except sqlite3.DatabaseError as error:
         raise IndexDamaged(f"{file} is damaged: {error}", "it is made again") from error
 
@@ -137,10 +138,9 @@ def keep_mapped(file: Path) -> None:
     shared = f"{file}-shm"
     try:
         found = os.stat(shared)  # noqa: PTH116  (several times in each answer)
-        before = _shared.get(shared)
-        most = before[1] if before is not None and before[0] == found.st_ino else _SHARED_LEAST
-        if found.st_size < most:
-            os.truncate(shared, most)
+        inode, length = _shared.get(shared, (0, 0))
+        if inode == found.st_ino and found.st_size < length:
+            os.truncate(shared, length)
         else:
             _shared[shared] = found.st_ino, found.st_size
     except OSError:

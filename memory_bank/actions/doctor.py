@@ -51,6 +51,8 @@ class Health:
     same_ids: tuple[Twins, ...]
     refilled: tuple[str, ...]
     """Indices that were broken and have been made again just now."""
+    healed: bool
+    """Whether what a killed process had begun to write or to index was finished just now."""
     waiting: int
     """Passages without a vector."""
     problem: str | None
@@ -89,6 +91,7 @@ def _health(index: Index, bank: Bank, settings: Settings, report: SyncReport) ->
         broken_links=broken(index),
         same_ids=tuple(Twins(*row) for row in lookup.same_ids(index.base)),
         refilled=tuple(report.refilled),
+        healed=report.healed,
         waiting=report.waiting,
         problem=report.problem or None,
         polling=deaf(bank.layout.root) or None,

@@ -176,7 +176,7 @@ def _do(root: Path, trash: Path, folder: Path, step: _Step) -> None:
         files.check(target, step.before)
         files.move(target, trash / step.trash)
         return
-    files.remove(target, folder / f"{_LEAVING}{secrets.token_hex(4)}", step.before)
+    files.remove(target, folder / f"{_LEAVING}{os.urandom(4).hex()}", step.before)
 
 
 def _redo(root: Path, trash: Path, folder: Path, step: _Step) -> list[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import zlib
 from contextlib import suppress
 from pathlib import Path
@@ -99,7 +98,7 @@ class Seal:
             return {}  # the checksums will tell
 
     def _save(self) -> None:
-        new = Path(self._folder, f"{TEMPORARY_PREFIX}{secrets.token_hex(6)}")
+        new = Path(self._folder, f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
         new.write_text(json.dumps(self._known), encoding="utf-8")
         new.replace(Path(self._folder, _FILE))
 

@@ -86,6 +86,8 @@ def _show(call: Call, health: Health) -> None:
     )
     if health.refilled:
         page.line(("made anew: ", "good"), ", ".join(health.refilled))
+    if health.healed:
+        page.line(("healed: ", "good"), "finished what a killed process had begun")
     if health.waiting:
         page.line(("waiting: ", "warn"), f"{count(health.waiting, 'passage')} without a vector")
     if health.problem:

@@ -1,0 +1,410 @@
+"""Eight processes on one bank, and kills at any moment: what was acknowledged must be there after.
+
+    python -m tests.benchmarks.torture --minutes 10
+
+Agents, library, command line and an editor create, append, update, rename, delete and search at the
+same time. Each writes a line of its own into notes and keeps a log of what it was told. In the end
+every acknowledged line is in a note or in the trash, unless a writer that had read it left it out;
+every refusal for a conflict had another write beside it; the index is what a fresh one would be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from memory_bank import Bank, open_bank, recall
+from memory_bank.actions.upkeep import compare, sync
+from memory_bank.notes._swap import swap
+from tests.benchmarks.doors import (
+    SETTINGS,
+    Agent,
+    CommandLine,
+    Door,
+    Library,
+    Refused,
+    agents_are_served,
+)
+
+NAMES = [f"area{number % 3}/note{number}" for number in range(9)]
+KINDS = ("agent", "agent", "agent", "line", "editor", "library", "library", "library")
+TOKEN = re.compile(r"tok[a-z]+\d+x\d+z")
+_LINE = re.compile(r"(?:tok[a-z]+\d+x\d+z)?")
+_SKEW = 0.001
+
+
+class Log:
+    """What one writer did and was told, a JSON line each."""
+
+    def __init__(self, file: Path) -> None:
+        self._stream = file.open("a", encoding="utf-8")
+
+    def add(self, what: str, began: float, **about: Any) -> None:
+        row = {"what": what, "began": began, "ended": time.monotonic(), **about}
+        self._stream.write(json.dumps(row) + "\n")
+        self._stream.flush()
+
+
+class Writer:
+    """Works on the bank through a door."""
+
+    def __init__(self, door: Door, who: str, log: Log, seed: int) -> None:
+        self._door, self._who, self._log = door, who, log
+        self._rng = random.Random(seed)
+        self._number = 0
+        self._last = ""
+
+    def step(self) -> None:
+        """Do one thing, whatever comes up."""
+        names = ["create", "append", "update", "rename", "delete", "search"]
+        name = self._rng.choices(names, [3, 8, 5, 2, 1, 4])[0]
+        began = time.monotonic()
+        try:
+            getattr(self, f"_{name}")(began)
+        except Refused as refused:
+            code, said = refused.args
+            self._log.add("refused", began, of=name, code=code, said=said)
+
+    def _token(self) -> str:
+        self._number += 1
+        return f"tok{self._who}x{self._number}z"
+
+    def _create(self, began: float) -> None:
+        name, token = self._rng.choice(NAMES), self._token()
+        self._door.create(name, f"{token}\n")
+        self._log.add("wrote", began, token=token, dropped=[])
+        self._last = token
+
+    def _append(self, began: float) -> None:
+        name, token = self._rng.choice(NAMES), self._token()
+        self._door.append(name, token)
+        self._log.add("wrote", began, token=token, dropped=[])
+        self._last = token
+
+    def _update(self, began: float) -> None:
+        name, token = self._rng.choice(NAMES), self._token()
+        etag, body = self._door.read(name)
+        seen = list(dict.fromkeys(TOKEN.findall(body)))
+        if self._rng.random() < 0.5:
+            time.sleep(self._rng.random() * 0.05)
+        dropped = seen[:1] if len(seen) > 20 else []
+        kept = [*seen[len(dropped) :], token]
+        self._door.update(name, "".join(f"{line}\n\n" for line in kept), etag)
+        self._log.add("wrote", began, token=token, dropped=dropped)
+        self._last = token
+
+    def _rename(self, began: float) -> None:
+        self._door.rename(self._rng.choice(NAMES), self._rng.choice(NAMES))
+        self._log.add("moved", began)
+
+    def _delete(self, began: float) -> None:
+        self._door.delete(self._rng.choice(NAMES))
+        self._log.add("moved", began)
+
+    def _search(self, began: float) -> None:
+        if self._last:
+            found, problem = self._door.search(self._last)
+            missed = not any(self._last in content for content in found)
+            self._log.add("searched", began, token=self._last, missed=missed, problem=problem)
+
+
+class Editor:
+    """Saves as editors do, knowing of no lock, and looks at what it saved over."""
+
+    def __init__(self, folder: Path, who: str, log: Log, seed: int) -> None:
+        self._folder, self._who, self._log = folder, who, log
+        self._rng = random.Random(seed)
+        self._number = 0
+
+    def step(self) -> None:
+        """Add a line to a note, in one of three ways."""
+        file = self._folder / f"{self._rng.choice(NAMES)}.md"
+        self._number += 1
+        token = f"tok{self._who}x{self._number}z"
+        began = time.monotonic()
+        way = self._rng.choice([self._in_place, self._beside, self._backup])
+        try:
+            over = way(file, f"\n{token}\n")
+        except FileNotFoundError:
+            return
+        if over is not None:
+            self._log.add("wrote", began, token=token, dropped=over, by="editor")
+        time.sleep(self._rng.random() * 0.05)
+
+    def _in_place(self, file: Path, line: str) -> list[str] | None:
+        """Write into the open file, if it has its name still."""
+        with file.open("r+b") as stream:
+            text = stream.read()
+            if os.fstat(stream.fileno()).st_ino != file.stat().st_ino:
+                return None
+            stream.seek(0)
+            stream.write(text + line.encode())
+        return []
+
+    def _beside(self, file: Path, line: str) -> list[str]:
+        """Let a new file take the name; swapped, so that it is known what was saved over."""
+        text = file.read_text(encoding="utf-8")
+        new = file.with_name(f"{file.name}.{self._who}")
+        new.write_text(text + line, encoding="utf-8")
+        try:
+            if not swap(new, file):
+                raise RuntimeError("files can't be swapped on this file system")
+            return self._lost(new.read_text(encoding="utf-8"), text)
+        finally:
+            new.unlink()
+
+    def _backup(self, file: Path, line: str) -> list[str] | None:
+        """Move the note away and write it anew, as vim does."""
+        text = file.read_text(encoding="utf-8")
+        backup = file.with_name(f"{file.name}~{self._who}")
+        file.rename(backup)
+        try:
+            handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        except FileExistsError:  # somebody made a note of that name: ours is another's then
+            os.link(backup, file.with_name(f"kept-{self._who}-{self._number}.md"))
+            backup.unlink()
+            return None
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text + line)
+        over = self._lost(backup.read_text(encoding="utf-8"), text)
+        backup.unlink()
+        return over
+
+    def _lost(self, replaced: str, read: str) -> list[str]:
+        """Name the lines that this editor itself saved over."""
+        return sorted(set(TOKEN.findall(replaced)) - set(TOKEN.findall(read)))
+
+
+@dataclass
+class Verdict:
+    """What a history shows."""
+
+    counts: dict[str, int] = field(default_factory=dict)
+    wrongs: list[str] = field(default_factory=list)
+
+    def count(self, what: str, number: int = 1) -> None:
+        self.counts[what] = self.counts.get(what, 0) + number
+
+    def __str__(self) -> str:
+        said = ", ".join(f"{number} {what}" for what, number in sorted(self.counts.items()))
+        return f"{said}\n" + "\n".join(f"WRONG: {wrong}" for wrong in self.wrongs)
+
+
+def judge(folder: Path, logs: Path) -> Verdict:
+    """Hold what writers were told against what is there now."""
+    rows = [
+        {**json.loads(line), "who": log.stem}
+        for log in sorted(logs.glob("*.jsonl"))
+        for line in log.read_text(encoding="utf-8").splitlines()
+    ]
+    found = Verdict()
+    notes, trash = _tokens(folder, found), _tokens(folder / ".trash", found)
+    dropped = {token for row in rows for token in row.get("dropped", ())}
+    for row in rows:
+        found.count(row["what"] if row["what"] != "refused" else f"refused: {row['code']}")
+        if row["what"] == "wrote" and row["token"] not in notes | trash | dropped:
+            found.wrongs.append(f"acknowledged, but lost: {row}")
+        if row["what"] == "refused":
+            if row["code"] == "conflict" and not any(_beside(row, other) for other in rows):
+                found.wrongs.append(f"a conflict with nobody: {row}")
+            if row["code"] not in {"conflict", "note_exists", "note_not_found", "busy"}:
+                found.wrongs.append(f"refused without need: {row}")
+        missed = row["what"] == "searched" and row["missed"] and not row["problem"]
+        if missed and row["token"] in notes and not any(_moved(row, other) for other in rows):
+            found.wrongs.append(f"is in a note, but was not found: {row}")
+    return found
+
+
+def _tokens(folder: Path, found: Verdict) -> set[str]:
+    """Return the lines in all notes below a folder; a note with another line is torn."""
+    tokens: set[str] = set()
+    for file in folder.rglob("*.md"):
+        if folder.name != ".trash" and ".trash" in file.parts:
+            continue
+        text = file.read_text(encoding="utf-8")
+        body = text.split("---\n", 2)[2] if text.startswith("---\n") else text
+        tokens |= set(TOKEN.findall(body))
+        if any(not _LINE.fullmatch(line) for line in body.splitlines()):
+            found.wrongs.append(f"torn: {file}: {body!r}")
+    return tokens
+
+
+def _beside(row: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Tell whether another's write ran while this one did."""
+    return (
+        other["what"] in {"wrote", "moved"}
+        and other is not row
+        and other["began"] <= row["ended"] + _SKEW
+        and row["began"] <= other["ended"] + _SKEW
+    )
+
+
+def _moved(row: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Tell whether an editor had taken a note away for a moment, or saved over one."""
+    return other.get("by") == "editor" and _beside(row, other)
+
+
+def crowd(folder: Path, operations: int, *, seed: int, kinds: tuple[str, ...] = KINDS) -> Verdict:
+    """Let a crowd loose on a new bank and judge what it leaves."""
+    logs = _begin(folder)
+    words = [sys.executable, "-m", "tests.benchmarks.torture", "--worker"]
+    workers = [
+        subprocess.Popen(
+            [*words, kind, str(folder), f"{kind}{number}", str(operations), str(seed + number)],
+            stderr=subprocess.PIPE, text=True,
+        )
+        for number, kind in enumerate(kinds)
+    ]  # fmt: skip
+    said = [worker.communicate()[1] for worker in workers]
+    found = judge(folder, logs)
+    for kind, worker, error in zip(kinds, workers, said, strict=True):
+        if worker.returncode:
+            found.wrongs.append(f"{kind} crashed ({worker.returncode}): {error[-2000:]}")
+    with open_bank(folder, settings=SETTINGS) as bank:
+        found.wrongs += [f"index: {difference}" for difference in compare(bank).differences[:5]]
+    return found
+
+
+def _begin(folder: Path) -> Path:
+    """Make some notes, and the folder for the logs."""
+    for name in NAMES[:6]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}.md").write_text("", encoding="utf-8")
+    logs = folder.with_name(f"{folder.name}-logs")
+    logs.mkdir()
+    return logs
+
+
+def work(kind: str, folder: Path, who: str, operations: int, seed: int) -> None:
+    """Be one of the crowd."""
+    log = Log(folder.with_name(f"{folder.name}-logs") / f"{who}.jsonl")
+    if kind == "editor":
+        editor = Editor(folder, who, log, seed)
+        for _ in range(operations):
+            editor.step()
+        return
+    doors = {"agent": Agent if agents_are_served() else Library, "line": CommandLine}
+    door = doors.get(kind, Library)(folder)
+    writer = Writer(door, who, log, seed)
+    for _ in range(operations):
+        writer.step()
+    door.close()
+
+
+def kills(folder: Path, times: int, *, seed: int) -> Verdict:
+    """Kill a writer at any moment, again and again; each time all must be there and heal at once."""
+    logs = _begin(folder)
+    rng = random.Random(seed)
+    found = Verdict()
+    for number in range(times):
+        log = logs / f"victim{number}.jsonl"
+        child = os.fork()
+        if child == 0:
+            _be_killed(folder, number, log)
+        while not log.exists():
+            time.sleep(0.001)
+        time.sleep(rng.random() * 1.2)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        found.count("kills")
+        with open_bank(folder, settings=SETTINGS) as bank:
+            found.wrongs += _healed(bank, found)
+        if found.wrongs:
+            break
+    verdict = judge(folder, logs)
+    found.wrongs += verdict.wrongs
+    found.wrongs += [f"crashed: {file.read_text()}" for file in logs.glob("*.crash")]
+    for what, count in verdict.counts.items():
+        found.count(what, count)
+    return found
+
+
+def _be_killed(folder: Path, number: int, log: Path) -> None:
+    try:
+        door = Library(folder)
+        writer = Writer(door, f"victim{number}", Log(log), number)
+        while True:
+            for file in range(5):
+                text = f"tokhand{number}x{file}z\n"
+                (folder / f"by-hand{file}.{number}").write_text(text, encoding="utf-8")
+                (folder / f"by-hand{file}.{number}").replace(folder / f"by-hand{file}.md")
+            for _ in range(5):
+                writer.step()
+    except BaseException as error:  # noqa: BLE001  (the judge must hear of it)
+        log.with_suffix(".crash").write_text(repr(error), encoding="utf-8")
+    finally:
+        os._exit(1)
+
+
+def _healed(bank: Bank, found: Verdict) -> Iterator[str]:
+    """Ask once, as the next start does; then nothing may be left to mend."""
+    cut = bank.store.interrupted()
+    begun = _unfinished(bank)
+    recall(bank, "tok", mode="lexical", count_access=False)
+    if bank.store.interrupted() or _unfinished(bank):
+        yield "one catch-up did not heal it"
+    for difference in compare(bank).differences[:3]:
+        yield f"index: {difference}"
+    found.count("found cut short while writing", cut)
+    found.count("found cut short while indexing", begun)
+    report = sync(bank)
+    if report.refilled or report.indexed:
+        yield f"a sync after it found more to do: {report}"
+
+
+def _unfinished(bank: Bank) -> bool:
+    row = bank.index.base.execute("SELECT 1 FROM notes WHERE state IN (0, 3) LIMIT 1").fetchone()
+    return row is not None
+
+
+def main() -> int:
+    """Torture for some minutes, or be one of the crowd; exit with 1 when a promise broke."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--operations", type=int, default=200, help="of each process in a round")
+    parser.add_argument("--kills", type=int, default=100, help="in a round")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--worker", nargs=5, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.worker:
+        kind, folder, who, operations, seed = given.worker
+        work(kind, Path(folder), who, int(operations), int(seed))
+        return 0
+    end = time.monotonic() + given.minutes * 60
+    broken = False
+    seed = given.seed
+    base = Path(tempfile.mkdtemp(prefix="memory-bank-torture-"))
+    served = "MCP over stdio" if agents_are_served() else "the library: there is no server here"
+    print(f"agents work through {served}", flush=True)
+    while not broken and (seed == given.seed or time.monotonic() < end):
+        for name, torture in (("crowd", crowd), ("kills", kills)):
+            folder = base / f"{name}-{seed}"
+            folder.mkdir()
+            started = time.monotonic()
+            count = given.operations if name == "crowd" else given.kills
+            verdict = torture(folder, count, seed=seed)  # type: ignore[operator]
+            print(f"{name}, seed {seed}, {time.monotonic() - started:.0f} s: {verdict}", flush=True)
+            broken |= bool(verdict.wrongs)
+        seed += 100
+    if broken:
+        print(f"what is left is in {base}")
+        return 1
+    shutil.rmtree(base)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
