@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from memory_bank import sqlite
@@ -12,12 +13,23 @@ from memory_bank.sqlite import Connection
 class Kept:
     """One SQLite file with a table `meta`, taken for damaged when another `owner` filled it."""
 
-    def __init__(self, file: Path, tables: str, version: int, owner: str) -> None:
-        """Open nothing yet."""
+    def __init__(
+        self,
+        file: Path,
+        tables: str,
+        version: int,
+        owner: str,
+        closed: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Open nothing yet.
+
+        `closed` is told when what was read is out of date, for the file was closed or replaced.
+        """
         self.file = file
         self._tables = tables
         self._version = version
         self._owner = owner
+        self._closed = closed
         self._base: Connection | None = None
         self._opened_file: sqlite.Identity = None
 
@@ -65,8 +77,17 @@ class Kept:
         self._base, self._opened_file = base, sqlite.identity(self.file)
         return base
 
+    def check(self) -> None:
+        """Raise IndexDamaged unless the file is whole."""
+        with sqlite.guarded(self.file):
+            (answer,) = self.opened().execute("PRAGMA quick_check(1)").fetchone()
+        if answer != "ok":
+            raise IndexDamaged(f"{self.file} is damaged: {answer}", "it is made again")
+
     def close(self) -> None:
         """Close the connection; what was not committed is dropped."""
         if self._base is not None:
+            sqlite.keep_mapped(self.file)
             self._base.close()
+            self._closed()
         self._base = None

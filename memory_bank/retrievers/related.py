@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from memory_bank import sqlite
 from memory_bank.embedders._numpy import np
-from memory_bank.errors import IndexDamaged
 from memory_bank.retrievers._kept import Kept
 from memory_bank.retrievers._words import LEAST, STOP_WORDS, Near, forms, stems
 from memory_bank.retrievers.base import Entry, Matches, Question, Scope
@@ -115,10 +114,7 @@ class RelatedWords:
 
     def check(self) -> None:
         """Raise IndexDamaged unless the words can be read."""
-        with sqlite.guarded(self._kept.file):
-            (answer,) = self._kept.opened().execute("PRAGMA quick_check(1)").fetchone()
-        if answer != "ok":
-            raise IndexDamaged(f"{self._kept.file} is damaged: {answer}", "it is made again")
+        self._kept.check()
 
     def clear(self) -> None:
         """Forget all words."""

@@ -22,6 +22,7 @@ from memory_bank.embedders._numpy import np
 from memory_bank.embedders.base import Embedder, identity
 from memory_bank.errors import IndexDamaged, StorageFailed
 from memory_bank.retrievers import _matrix
+from memory_bank.retrievers._kept import Kept
 from memory_bank.retrievers._matrix import Matrix, Published
 from memory_bank.retrievers.base import Entry, Match, Matches, Question, Scope
 from memory_bank.sqlite import Connection, chunked
@@ -66,11 +67,11 @@ class VectorIndex:
         self.weight = embedder.weight
         self.code_weight = embedder.code_weight
         self.floor = embedder.floor
-        self._owner = f"{owner} {self.version}"
+        self._kept = Kept(
+            self._file, _TABLES, _TABLES_VERSION, f"{owner} {self.version}", self._forget
+        )
         self._embedder = embedder
         self._batch = _BATCH
-        self._base: Connection | None = None
-        self._opened_file: sqlite.Identity = None
         self._matrix: Matrix | None = None
         self._recent: tuple[int, NDArray[np.int64], NDArray[np.float32]] | None = None
         self._places = sqlite.Memo(_Places)
@@ -78,9 +79,7 @@ class VectorIndex:
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
         """Note which text each passage has; texts without a vector wait for `catch_up`."""
         with sqlite.guarded(self._file):
-            base = self._opened()
-            if not base.in_transaction:
-                base.execute("BEGIN IMMEDIATE")
+            base = self._kept.begun()
             base.executemany("DELETE FROM entries WHERE note = ?", ((note,) for note in replaced))
             said = [(entry, text) for entry in entries if (text := text_of(entry))]
             keys = [key_of(text) for _, text in said]
@@ -102,11 +101,7 @@ class VectorIndex:
 
     def commit(self) -> None:
         """Make what was put durable."""
-        if self._base is not None and self._base.in_transaction:
-            if sqlite.identity(self._file) != self._opened_file:
-                raise IndexDamaged(f"{self._file} was replaced", "it is made again")
-            with sqlite.guarded(self._file):
-                self._base.execute("COMMIT")
+        self._kept.commit()
 
     def catch_up(self, seconds: float) -> int:
         """Embed waiting texts for about that many seconds; return how many still wait.
@@ -115,7 +110,7 @@ class VectorIndex:
         """
         deadline = time.monotonic() + seconds
         with sqlite.guarded(self._file):
-            base = self._opened()
+            base = self._kept.opened()
             base.execute(f"DELETE FROM waiting WHERE NOT {_USED}")
             left = self._waiting(base)
             while left:
@@ -132,7 +127,7 @@ class VectorIndex:
     def waiting(self) -> int:
         """Count the texts that have no vector yet."""
         with sqlite.guarded(self._file):
-            return self._waiting(self._opened())
+            return self._waiting(self._kept.opened())
 
     def holds(self, entries: Mapping[int, int]) -> bool:
         """Tell whether just these passages are in the index, with a vector or waiting for one."""
@@ -141,7 +136,7 @@ class VectorIndex:
             " AND key NOT IN (SELECT key FROM waiting) LIMIT 1"
         )
         with sqlite.guarded(self._file):
-            base = self._opened()
+            base = self._kept.opened()
             found = dict(base.execute("SELECT row, note FROM entries"))
             return found == entries and base.execute(lost).fetchone() is None
 
@@ -162,14 +157,8 @@ class VectorIndex:
 
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
-
-        def ask(base: Connection) -> str:
-            self._load_matrix(base)
-            return str(base.execute("PRAGMA quick_check(1)").fetchone()[0])
-
-        answer = self._of_one_state(ask)
-        if answer != "ok":
-            raise IndexDamaged(f"{self._file} is damaged: {answer}", "it is made again")
+        self._of_one_state(self._load_matrix)
+        self._kept.check()
 
     def _of_one_state(self, ask: Callable[[Connection], Result]) -> Result:
         """Ask of one state of table and matrix, though another process may publish meanwhile.
@@ -177,7 +166,7 @@ class VectorIndex:
         It then removes the files of the state before: asked once more, there is a newer one.
         """
         with sqlite.guarded(self._file):
-            base = self._opened()
+            base = self._kept.opened()
             with _snapshot(base):
                 try:
                     return ask(base)
@@ -189,7 +178,6 @@ class VectorIndex:
     def clear(self) -> None:
         """Forget which passages there are; vectors stay: a text's vector is always the same."""
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
             self._empty()
         except IndexDamaged:
             self.close()
@@ -201,38 +189,20 @@ class VectorIndex:
 
     def close(self) -> None:
         """Close the database and let the matrix go; what was not committed is dropped."""
-        if self._base is not None:
-            sqlite.keep_mapped(self._file)
-            self._base.close()
-        self._base = self._matrix = self._recent = None
+        self._kept.close()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._matrix = self._recent = None
 
     def _empty(self) -> None:
         """Open the database with no entries in it; raise IndexDamaged while all can be dropped."""
         self.close()
-        base = self._base = sqlite.connect(self._file, _TABLES, _TABLES_VERSION)
-        self._opened_file = sqlite.identity(self._file)
+        base = self._kept.start()
         with sqlite.guarded(self._file):
-            with sqlite.transaction(base):
-                base.execute("DELETE FROM entries")
-                base.execute("INSERT OR REPLACE INTO meta VALUES ('owner', ?)", (self._owner,))
-            (answer,) = base.execute("PRAGMA quick_check(1)").fetchone()
-        if answer != "ok":
-            raise IndexDamaged(f"{self._file} is damaged: {answer}", "it is made again")
+            base.execute("DELETE FROM entries")
+        self._kept.check()
         self._load_matrix(base)
-
-    def _opened(self) -> Connection:
-        if self._base is not None and sqlite.identity(self._file) != self._opened_file:
-            self.close()  # deleted or replaced by another process
-        if self._base is None:
-            if not self._file.is_file():
-                raise IndexDamaged(f"{self._file} is missing", "it is made again")
-            base = sqlite.connect(self._file, _TABLES, _TABLES_VERSION)
-            row = base.execute("SELECT value FROM meta WHERE key = 'owner'").fetchone()
-            if row is None or row[0] != self._owner:
-                base.close()
-                raise IndexDamaged(f"{self._file} is of another bank", "it is made again")
-            self._base, self._opened_file = base, sqlite.identity(self._file)
-        return self._base
 
     def _waiting(self, base: Connection) -> int:
         return int(base.execute("SELECT count(*) FROM waiting").fetchone()[0])
