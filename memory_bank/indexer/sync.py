@@ -28,6 +28,9 @@ from memory_bank.sqlite import Connection, chunked, guarded, transaction
 
 BATCH = 1000
 """Notes in one batch: the lock is let go after each, so that others get their turn."""
+NEW = 5
+"""How many times larger a batch is while nothing is indexed yet and nobody waits for an answer from
+it: tantivy then writes few large segments instead of merging many small ones."""
 MANY = 400
 """Files from which starting processes, a tenth of a second, is worth its while."""
 _COMMITS = 4
@@ -170,6 +173,7 @@ class Indexer:
         paths: Collection[str] | None = None,
     ) -> None:
         """Index batch by batch, each file once: one of unknown stamp still counts as changed."""
+        size = BATCH * (1 if self._anything() else NEW)
         done = 0
         seen: set[str] = set()
         version = None
@@ -187,7 +191,7 @@ class Indexer:
                         left = [path for path in changes.changed if path not in seen]
                         found = reading.enter_context(closing(self._read(left)))
                         done = 0
-                    batch = dict(islice(found, BATCH))
+                    batch = dict(islice(found, size))
                     self._batch(batch, changes, report)
                     changes = Changes({}, (), None)
                 seen.update(batch)
@@ -195,6 +199,10 @@ class Indexer:
                 progress("indexing", len(seen), len(seen) + len(left) - done)
                 if done == len(left):
                     return
+
+    def _anything(self) -> bool:
+        (last,) = self._base.execute("SELECT max(id) FROM notes").fetchone()
+        return last is not None
 
     def _version(self) -> int:
         """Return what changes when another connection changes the manifest."""

@@ -356,7 +356,7 @@ class _Words(NamedTuple):
     grams: str
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=1 << 15)
 def _words_of(text: str) -> _Words:
     """Take a text apart; kept for a batch, since both units index every passage."""
     plain = cleaned(text)

@@ -84,6 +84,7 @@ def test_many_notes_are_indexed_in_batches(
     folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sync, "BATCH", 3)
+    monkeypatch.setattr(sync, "NEW", 1)
     fill(folder, 10)
     told: list[tuple[str, int, int]] = []
     bank = opening(folder)
@@ -100,6 +101,7 @@ def test_stamps_that_are_never_trusted_do_not_keep_it_busy_for_ever(
 ) -> None:
     """A clock that was set back makes every file look new, at each look."""
     monkeypatch.setattr(sync, "BATCH", 3)
+    monkeypatch.setattr(sync, "NEW", 1)
     monkeypatch.setattr(scan, "_RACY_NS", 10**18)
     fill(folder, 10)
     steps = iter(range(50))
