@@ -23,6 +23,7 @@ __all__ = [
     "guarded",
     "identity",
     "keep_mapped",
+    "settle",
     "transaction",
 ]
 
@@ -193,6 +194,18 @@ class Memo(Generic[Table]):
         if self._table is None and (self._at_once or not new):
             self._table = self._load(base)
         return self._table
+
+
+def settle(base: Connection) -> None:
+    """Bring the write-ahead log into the database and empty it, unless someone reads just now.
+
+    SQLite itself keeps the log as large as the largest transaction made it.
+    """
+    base.execute("PRAGMA busy_timeout = 0")
+    try:
+        base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    finally:
+        base.execute(f"PRAGMA busy_timeout = {int(_WAIT * 1000)}")
 
 
 def identity(file: Path) -> Identity:

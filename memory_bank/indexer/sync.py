@@ -24,7 +24,7 @@ from memory_bank.manifest.database import DONE, GONE, PENDING, meta
 from memory_bank.manifest.rows import NoteRows
 from memory_bank.notes.scan import look, scan
 from memory_bank.retrievers.base import Entry, Retriever
-from memory_bank.sqlite import Connection, chunked, guarded, transaction
+from memory_bank.sqlite import Connection, chunked, guarded, settle, transaction
 
 BATCH = 1000
 """Notes in one batch: the lock is let go after each, so that others get their turn."""
@@ -198,7 +198,9 @@ class Indexer:
                 done += len(batch)
                 progress("indexing", len(seen), len(seen) + len(left) - done)
                 if done == len(left):
-                    return
+                    break
+        if len(seen) >= MANY:
+            settle(self._base)
 
     def _anything(self) -> bool:
         (last,) = self._base.execute("SELECT max(id) FROM notes").fetchone()

@@ -246,6 +246,7 @@ class VectorIndex:
             )
             base.execute("INSERT OR REPLACE INTO meta VALUES ('published', ?)", record)
         base.executescript("PRAGMA incremental_vacuum")  # `execute` gives back a single page
+        sqlite.settle(base)
         self._matrix = None
         _matrix.discard_others(self._folder, generation)
 
