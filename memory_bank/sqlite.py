@@ -25,6 +25,7 @@ __all__ = [
     "keep_mapped",
     "settle",
     "transaction",
+    "version",
 ]
 
 Identity = tuple[int, int] | None
@@ -215,6 +216,11 @@ def identity(file: Path) -> Identity:
     except OSError:
         return None
     return stat.st_dev, stat.st_ino
+
+
+def version(base: Connection) -> int:
+    """Return a number that changes when another connection commits."""
+    return int(base.execute("PRAGMA data_version").fetchone()[0])
 
 
 def discard(file: Path) -> None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from memory_bank import sqlite
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
-from memory_bank.manifest import filters
+from memory_bank.manifest import database, filters
 from memory_bank.manifest.lookup import PassageRow, SectionRow
 from memory_bank.notes import files
 from memory_bank.notes.dates import iso_of
@@ -31,7 +32,7 @@ BY_HAND = "manual"
 """Source of a note that names none: a person wrote it."""
 MOST = 100
 """Notes in an answer."""
-_TRIES = 3
+_TRIES = 5
 """How often an answer is made anew when a note changes while it is put together."""
 
 
@@ -143,8 +144,8 @@ def _answer(bank: Bank, wanted: _Wanted, progress: Progress | None) -> tuple[Rec
     """
     for _ in range(_TRIES):
         bank.catch_up(progress)
-        found, notes = bank.healing(lambda index: _found(bank, index, wanted))
-        if None not in notes:
+        found, notes, changed = bank.healing(lambda index: _asked(bank, index, wanted))
+        if None not in notes and not changed:
             break
     kept = tuple(note for note in notes if note is not None)
     answer = Recalled(
@@ -157,6 +158,19 @@ def _answer(bank: Bank, wanted: _Wanted, progress: Progress | None) -> tuple[Rec
         problem=bank.problem or None,
     )
     return answer, [hit for hit, note in zip(found.hits, notes, strict=True) if note is not None]
+
+
+def _asked(
+    bank: Bank, index: Index, wanted: _Wanted
+) -> tuple[Found, list[RecalledNote | None], bool]:
+    """Search, and tell whether another process was changing the index.
+
+    Its manifest and its words then had different rows of a note, which hid it.
+    """
+    before = sqlite.version(index.base)
+    found, notes = _found(bank, index, wanted)
+    changed = sqlite.version(index.base) != before or database.unfinished(index.base)
+    return found, notes, changed
 
 
 def _found(bank: Bank, index: Index, wanted: _Wanted) -> tuple[Found, list[RecalledNote | None]]:

@@ -20,7 +20,7 @@ from memory_bank.indexer.reading import Asked, Found, Place, Same, Unread, read_
 from memory_bank.layout import Layout, private_folder
 from memory_bank.locks import WAIT, locked
 from memory_bank.manifest import resolve, write
-from memory_bank.manifest.database import DONE, GONE, PENDING, meta
+from memory_bank.manifest.database import DONE, PENDING, meta, unfinished
 from memory_bank.manifest.rows import NoteRows
 from memory_bank.notes.scan import look, scan
 from memory_bank.retrievers.base import Entry, Retriever
@@ -156,7 +156,7 @@ class Indexer:
 
     def _look(self, report: SyncReport, paths: Collection[str] | None) -> Changes:
         """Look at some files, or at all where there is more to do than they tell."""
-        if paths is not None and not self._begun():
+        if paths is not None and not unfinished(self._base):
             found = look(self._layout.root, paths)
             changes = compare_some(self._base, found, paths) if found else None
             if changes is not None:
@@ -232,7 +232,7 @@ class Indexer:
 
     def _batch(self, found: Mapping[str, Found], changes: Changes, report: SyncReport) -> None:
         """Index one batch of files, and take the gone ones out."""
-        report.healed |= self._begun()
+        report.healed |= unfinished(self._base)
         notes = [one for one in found.values() if isinstance(one, NoteRows)]
         unread = {path: one for path, one in found.items() if isinstance(one, Unread)}
         touched, entries = self._write(notes, unread, changes)
@@ -379,13 +379,6 @@ class Indexer:
     def _put_complete(self, signature: str) -> None:
         if meta(self._base, _COMPLETE) != signature:
             write.put_meta(self._base, _COMPLETE, signature)
-
-    def _begun(self) -> bool:
-        # as the index of states has it: SQLite compares the words, not their meaning
-        found = (
-            f"SELECT 1 FROM notes WHERE state <> {DONE} AND state IN ({PENDING}, {GONE}) LIMIT 1"
-        )
-        return self._base.execute(found).fetchone() is not None
 
 
 def _silent(what: str, done: int, total: int) -> None:

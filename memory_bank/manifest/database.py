@@ -117,3 +117,10 @@ def check(base: Connection, file: Path) -> None:
         (answer,) = base.execute("PRAGMA quick_check(1)").fetchone()
     if answer != "ok":
         raise IndexDamaged(f"{file} is damaged: {answer}", "it is made again")
+
+
+def unfinished(base: Connection) -> bool:
+    """Tell whether a batch is in the middle of its work, or was killed there."""
+    # as the index of states has it: SQLite compares the words, not their meaning
+    sql = f"SELECT 1 FROM notes WHERE state <> {DONE} AND state IN ({PENDING}, {GONE}) LIMIT 1"
+    return base.execute(sql).fetchone() is not None

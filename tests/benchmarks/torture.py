@@ -28,6 +28,7 @@ from typing import Any
 
 from memory_bank import Bank, open_bank, recall
 from memory_bank.actions.upkeep import compare, sync
+from memory_bank.manifest.database import unfinished
 from memory_bank.notes._swap import swap
 from tests.benchmarks.doors import (
     SETTINGS,
@@ -50,12 +51,14 @@ class Log:
     """What one writer did and was told, a JSON line each."""
 
     def __init__(self, file: Path) -> None:
-        self._stream = file.open("a", encoding="utf-8")
+        self._file = file
+        file.touch()
 
     def add(self, what: str, began: float, **about: Any) -> None:
+        """Note what was done, since when; now it has ended."""
         row = {"what": what, "began": began, "ended": time.monotonic(), **about}
-        self._stream.write(json.dumps(row) + "\n")
-        self._stream.flush()
+        with self._file.open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(row) + "\n")
 
 
 class Writer:
@@ -352,9 +355,9 @@ def _be_killed(folder: Path, number: int, log: Path) -> None:
 def _healed(bank: Bank, found: Verdict) -> Iterator[str]:
     """Ask once, as the next start does; then nothing may be left to mend."""
     cut = bank.store.interrupted()
-    begun = _unfinished(bank)
+    begun = unfinished(bank.index.base)
     recall(bank, "tok", mode="lexical", count_access=False)
-    if bank.store.interrupted() or _unfinished(bank):
+    if bank.store.interrupted() or unfinished(bank.index.base):
         yield "one catch-up did not heal it"
     for difference in compare(bank).differences[:3]:
         yield f"index: {difference}"
@@ -365,11 +368,6 @@ def _healed(bank: Bank, found: Verdict) -> Iterator[str]:
         yield f"a sync after it found more to do: {report}"
 
 
-def _unfinished(bank: Bank) -> bool:
-    row = bank.index.base.execute("SELECT 1 FROM notes WHERE state IN (0, 3) LIMIT 1").fetchone()
-    return row is not None
-
-
 def main() -> int:
     """Torture for some minutes, or be one of the crowd; exit with 1 when a promise broke."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -377,6 +375,7 @@ def main() -> int:
     parser.add_argument("--operations", type=int, default=200, help="of each process in a round")
     parser.add_argument("--kills", type=int, default=100, help="in a round")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", choices=["crowd", "kills"], help="the one or the other")
     parser.add_argument("--worker", nargs=5, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.worker:
@@ -391,6 +390,8 @@ def main() -> int:
     print(f"agents work through {served}", flush=True)
     while not broken and (seed == given.seed or time.monotonic() < end):
         for name, torture in (("crowd", crowd), ("kills", kills)):
+            if given.only not in {None, name}:
+                continue
             folder = base / f"{name}-{seed}"
             folder.mkdir()
             started = time.monotonic()
