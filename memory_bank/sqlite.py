@@ -119,13 +119,13 @@ def guarded(file: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        unreadable = getattr(error, "sqlite_errorname", "") in _UNREADABLE  # not of all
-        if unreadable or any(word in str(error).lower() for word in _DAMAGE):
+        code = getattr(error, "sqlite_errorname", "")  # not all have one
+        if code in _UNREADABLE or any(word in str(error).lower() for word in _DAMAGE):
             raise IndexDamaged(f"{file} is damaged: {error}", "it is made again") from error
         if "locked" in str(error):
             raise Busy(f"{file} is in use by another process", "try again") from error
         raise StorageFailed(
-            f"{file}: {error} {error.sqlite_errorname}", "check the disk's space and permissions"
+            f"{file}: {error} {code}".rstrip(), "check the disk's space and permissions"
         ) from error
     except sqlite3.DatabaseError as error:
         raise IndexDamaged(f"{file} is damaged: {error}", "it is made again") from error

@@ -142,12 +142,9 @@ class _Chosen:
         if not self.stems:
             return {}
         new = {stem: form for stem, form in asked.items() if stem not in self._known}
-        if new:
-            # all words at once: reading the table is what takes the time
-            cosines = embedder.embed(list(new.values())) @ self._vectors.T
-            self._known |= {
-                stem: self._nearest(stem, row) for stem, row in zip(new, cosines, strict=True)
-            }
+        for stem, vector in zip(new, embedder.embed(list(new.values())), strict=True):
+            # one product a word: for so few, a product of matrices takes several times as long
+            self._known[stem] = self._nearest(stem, self._vectors @ vector)
         return {stem: self._known[stem] for stem in asked}
 
     def _nearest(self, stem: str, cosines: NDArray[np.float32]) -> tuple[Near, ...]:
