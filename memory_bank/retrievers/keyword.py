@@ -5,47 +5,25 @@ Both units are the same code in two folders: word statistics (rarity, mean lengt
 
 from __future__ import annotations
 
-import math
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 import tantivy
-from tantivy import Document, Occur, Query, SchemaBuilder
+from tantivy import Document, Query, SchemaBuilder
 
 from memory_bank.errors import IndexDamaged, StorageFailed
+from memory_bank.retrievers._asked import FIELDS, Asked
 from memory_bank.retrievers._seal import Seal, Stamp
-from memory_bank.retrievers._words import (
-    LEAST,
-    Weighed,
-    cleaned,
-    grams,
-    identifier_parts,
-    stems,
-    together,
-    weigh,
-)
+from memory_bank.retrievers._words import cleaned, grams, identifier_parts
 from memory_bank.retrievers.base import Entry, Matches, Question, Scope
-
-FIELDS = {"body": 1.0, "title": 0.25, "identifiers": 0.3, "about": 0.2}
-"""Stemmed fields, and what a word found there weighs."""
 
 Unit = Literal["passages", "notes"]
 
-_SPEAKING = "body"
-"""The field that speaks: what is like its words, and stands beside them, counts."""
-_BESIDE, _SLOP = 0.25, 2
-"""What two words weigh that stand together in the question and in the text, and how far apart."""
-_MANY = 2000
-"""How many passages may have a word that is asked for on top: looking through more takes long."""
-_LIKE, _LEAST_WORTH = 0.7, 0.02
-"""What a word weighs that means the same as the one asked for, and the least that is worth it."""
-_PREFERRED = 2.0
-"""What a quoted phrase weighs in a question that is a sentence."""
 _HEAP = 50_000_000
 _OWNER = "owner"
 _VERSION = "3"
@@ -94,7 +72,8 @@ class KeywordIndex:
                 self._seal.check()  # what is damaged must not be merged into what is new
                 self._writer = index.writer(_HEAP, 1)
             for note in replaced:  # by a query: by a term, an unsigned field never matches
-                self._writer.delete_documents_by_query(self._note(note))
+                term = Query.term_query(self._schema, "note", note)
+                self._writer.delete_documents_by_query(term)
             for document in self._documents(entries):
                 self._writer.add_document(document)
 
@@ -131,32 +110,9 @@ class KeywordIndex:
         return 0
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
-        """Return what holds most of the question's words: passages, or notes with their first.
-
-        What stands beside one another, and what means about the same, is asked for on its own and
-        added up: in one query with these, tantivy could not skip passages that have little of it.
-        """
-        query = self._query(question)
-        if query is None:
-            return Matches()
+        """Return what holds most of the question's words: passages, or notes with their first."""
         with _guarded(self._folder):
-            found = self._search(self._scoped(query, scope), limit)
-            for queries in (self._beside(question.text), self._alike(question)):
-                if parts := [(Occur.Should, query) for query in queries]:
-                    query = self._scoped(Query.boolean_query(parts), scope)
-                    more = self._search(query, limit)
-                    found = _added(found, more, only_raise=question.strict)
-        return found
-
-    def _search(self, query: Query, limit: int) -> Matches:
-        searcher = self._searcher()
-        hits = searcher.search(query, limit, count=False).hits
-        if not hits:
-            return Matches()
-        places = [place for _, place in hits]
-        columns = [_column(searcher, name, places) for name in ("row", "note", "words")]
-        rows, notes, words = columns
-        return Matches(rows, notes, [score for score, _ in hits], words)
+            return Asked(self._searcher(), self._schema, question, scope).answer(limit)
 
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
@@ -235,117 +191,6 @@ class KeywordIndex:
         }
         # The schema must be given: an int typed without it kills tantivy's worker and the batch.
         return Document.from_dict({k: v for k, v in fields.items() if v != ""}, self._schema)
-
-    def _query(self, question: Question) -> Query | None:
-        """Build the query from analyzed words; tantivy's own syntax would misread plain text."""
-        parts = [(Occur.Should, query) for query in self._any_of(weigh(question.text))]
-        parts += [
-            (Occur.Should, self._term("grams", gram)) for gram in grams(question.text).split()
-        ]
-        for phrase in question.preferred:
-            parts.append((Occur.Should, Query.boost_query(self._phrase(phrase), _PREFERRED)))
-        parts += [(Occur.Must, self._phrase(phrase)) for phrase in question.required]
-        if not parts and question.excluded:
-            parts = [(Occur.Should, Query.all_query())]
-        parts += [(Occur.MustNot, self._phrase(phrase)) for phrase in question.excluded]
-        return Query.boolean_query(parts) if parts else None
-
-    def _any_of(self, words: Iterable[Weighed]) -> Iterator[Query]:
-        for word in words:
-            for field, weight in FIELDS.items():
-                yield Query.boost_query(self._term(field, word.stem), weight * word.weight)
-
-    def _beside(self, text: str) -> Iterator[Query]:
-        """Match words of the question that stand together in the text too, or nearly so."""
-        for pair in together(text):
-            if min(map(self._count, pair)) <= _MANY:
-                phrase = Query.phrase_query(self._schema, _SPEAKING, list(pair), slop=_SLOP)
-                yield Query.boost_query(phrase, _BESIDE)
-
-    def _alike(self, question: Question) -> Iterator[Query]:
-        """Match, for less, a word that means about the same as one that is missing."""
-        words = weigh(question.text)
-        asked = {word.stem for word in words}
-        for word in words:
-            near = [one for one in question.related.get(word.stem, ()) if one[0] not in asked]
-            choices = [
-                Query.boost_query(self._term(_SPEAKING, other), word.weight * worth)
-                for other, cosine in near
-                if (worth := self._worth(word.stem, other, cosine)) >= _LEAST_WORTH
-            ]
-            if choices:
-                # the best of them counts, not the sum
-                yield Query.boolean_query(
-                    [
-                        (Occur.Must, Query.disjunction_max_query(choices)),
-                        (Occur.MustNot, self._term(_SPEAKING, word.stem)),
-                    ]
-                )
-
-    def _worth(self, stem: str, other: str, cosine: float) -> float:
-        """Return what a word is worth in place of another, a rarer one no more than that."""
-        if self._count(other) > _MANY:
-            return 0.0
-        worth = _LIKE * (cosine - LEAST) / (1 - LEAST)
-        return worth * min(1.0, self._rarity(stem) / self._rarity(other))
-
-    def _rarity(self, stem: str) -> float:
-        """Return the inverse document frequency that BM25 has for a word."""
-        count = self._count(stem)
-        return math.log(1 + (self._searcher().num_docs - count + 0.5) / (count + 0.5))
-
-    def _count(self, stem: str) -> int:
-        return self._searcher().doc_freq(_SPEAKING, stem)
-
-    def _note(self, number: int) -> Query:
-        return Query.term_query(self._schema, "note", number)
-
-    def _term(self, field: str, word: str) -> Query:
-        return Query.term_query(self._schema, field, word)
-
-    def _phrase(self, phrase: str) -> Query:
-        """Match words one behind the other, in any one field."""
-        choices = [(field, stems(phrase)) for field in FIELDS] + [("grams", grams(phrase).split())]
-        queries = [
-            self._term(field, terms[0])
-            if len(terms) == 1
-            else Query.phrase_query(self._schema, field, list(terms))
-            for field, terms in choices
-            if terms
-        ]
-        if not queries:
-            return Query.empty_query()
-        return Query.boolean_query([(Occur.Should, query) for query in queries])
-
-    def _scoped(self, query: Query, scope: Scope) -> Query:
-        parts = [(Occur.Must, query)]
-        if scope.only is not None:
-            inside = Query.term_set_query(self._schema, "note", list(scope.only))
-            parts.append((Occur.Must, Query.const_score_query(inside, 0.0)))
-        if scope.without:
-            outside = Query.term_set_query(self._schema, "note", list(scope.without))
-            parts.append((Occur.MustNot, outside))
-        return Query.boolean_query(parts) if len(parts) > 1 else query
-
-
-def _added(found: Matches, more: Matches, *, only_raise: bool) -> Matches:
-    """Add up the scores of two answers; where conditions are strict, the first one met them."""
-    if not len(more):
-        return found
-    sums = dict(zip(found.rows, found, strict=True))
-    for match in more:
-        known = sums.get(match.row)
-        if only_raise and known is None:
-            continue
-        sums[match.row] = match._replace(score=match.score + (known.score if known else 0.0))
-    return Matches.of(sorted(sums.values(), key=lambda match: (-match.score, match.row)))
-
-
-def _column(searcher: tantivy.Searcher, name: str, places: list[tantivy.DocAddress]) -> list[int]:
-    values = searcher.fast_field_values(name, places)
-    if None in values:
-        raise ValueError(f"a document without {name}")
-    return cast("list[int]", values)
 
 
 class _Words(NamedTuple):
