@@ -32,6 +32,7 @@ BY_HAND = "manual"
 """Source of a note that names none: a person wrote it."""
 MOST = 100
 """Notes in an answer."""
+_CHANGING = "others changed notes all the time: some may be missing"
 _TRIES = 5
 """How often an answer is made anew when a note changes while it is put together."""
 
@@ -147,6 +148,8 @@ def _answer(bank: Bank, wanted: _Wanted, progress: Progress | None) -> tuple[Rec
         found, notes, changed = bank.healing(lambda index: _asked(bank, index, wanted))
         if None not in notes and not changed:
             break
+    else:
+        bank.problem = bank.problem or _CHANGING
     kept = tuple(note for note in notes if note is not None)
     answer = Recalled(
         schema_version=SCHEMA_VERSION,

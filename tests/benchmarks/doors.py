@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Coroutine
-from contextlib import AsyncExitStack
+from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -129,21 +127,21 @@ class Agent:
     """An MCP client whose server is a process of its own, over stdio."""
 
     def __init__(self, folder: Path) -> None:
+        from anyio.from_thread import start_blocking_portal
         from mcp import Client, StdioServerParameters
         from mcp.client.stdio import stdio_client
 
         words = ["-m", "memory_bank", "--bank", str(folder), "serve", "mcp"]
         env = {**os.environ, "MEMORY_BANK_EMBEDDER": "none"}
         server = StdioServerParameters(command=sys.executable, args=words, env=env)
-        self._loop = asyncio.new_event_loop()
-        self._stack = AsyncExitStack()
-        self._client = self._run(self._stack.enter_async_context(Client(stdio_client(server))))
-
-    def _run(self, work: Coroutine[Any, Any, Any]) -> Any:
-        return self._loop.run_until_complete(work)
+        self._stack = ExitStack()
+        # one task enters and leaves the client, as anyio asks for
+        self._portal = self._stack.enter_context(start_blocking_portal())
+        whole = self._portal.wrap_async_context_manager(Client(stdio_client(server)))
+        self._client = self._stack.enter_context(whole)
 
     def _do(self, tool: str, **given: Any) -> Any:
-        answer = self._run(self._client.call_tool(tool, given))
+        answer = self._portal.call(self._client.call_tool, tool, given)
         said = answer.content[0].text if answer.content else ""
         if answer.is_error:
             if "Error executing tool" in said and "etag" not in said and "note" not in said:
@@ -175,8 +173,7 @@ class Agent:
         return [note["content"] for note in found["notes"]], found.get("problem") or ""
 
     def close(self) -> None:
-        self._run(self._stack.aclose())
-        self._loop.close()
+        self._stack.close()
 
 
 def _code(said: str) -> str:
