@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from memory_bank.actions.create import create
     from memory_bank.actions.doctor import doctor
     from memory_bank.actions.evaluate import Judged, evaluate, evaluate_collection
     from memory_bank.actions.listing import list_notes, show, tag_counts
     from memory_bank.actions.navigate import ghosts, links_of, path_between, related
     from memory_bank.actions.organise import delete, merge, rename, restore, trash
     from memory_bank.actions.recall import recall
-    from memory_bank.actions.remember import remember
+    from memory_bank.actions.remember import remember, session_note
     from memory_bank.actions.setup import init
     from memory_bank.actions.stats import stats
     from memory_bank.actions.writing import append, edit, set_status, update
@@ -33,13 +34,14 @@ if TYPE_CHECKING:
     from memory_bank.errors import MemoryBankError
 
 _HOMES = {
+    "actions.create": ("create",),
     "actions.doctor": ("doctor",),
     "actions.evaluate": ("Judged", "evaluate", "evaluate_collection"),
     "actions.listing": ("list_notes", "show", "tag_counts"),
     "actions.navigate": ("ghosts", "links_of", "path_between", "related"),
     "actions.organise": ("delete", "merge", "rename", "restore", "trash"),
     "actions.recall": ("recall",),
-    "actions.remember": ("remember",),
+    "actions.remember": ("remember", "session_note"),
     "actions.setup": ("init",),
     "actions.stats": ("stats",),
     "actions.writing": ("append", "edit", "set_status", "update"),
@@ -53,6 +55,7 @@ __all__ = [
     "Judged",
     "MemoryBankError",
     "append",
+    "create",
     "delete",
     "doctor",
     "edit",
@@ -70,6 +73,7 @@ __all__ = [
     "remember",
     "rename",
     "restore",
+    "session_note",
     "set_status",
     "show",
     "stats",

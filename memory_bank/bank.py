@@ -53,6 +53,8 @@ class Bank:
         """Why answers may be poorer than they could be; empty when all is well."""
         self.progress: Progress | None = None
         """Who is told how far the catch-up before an answer is, if somebody wants to know."""
+        self.embeds = True
+        """Whether a question embeds what is new; not needed where another thread does."""
         self._index: Index | None = None
         self._access: AccessLog | None = None
         self._news = News(place.root)
@@ -113,7 +115,7 @@ class Bank:
             try:
                 report = self.healing(
                     lambda index: index.indexer.sync(
-                        seconds=_EMBED_SECONDS,
+                        seconds=_EMBED_SECONDS if self.embeds else 0,
                         wait=_WAIT,
                         thorough=False,
                         paths=self._news.changed(index),
@@ -130,9 +132,16 @@ class Bank:
             if report.problem:
                 self.problem = report.problem
             elif report.waiting:
-                self.problem = (
-                    f"{report.waiting} passages wait for their vectors: run `memory-bank sync`"
-                )
+                next_ = "run `memory-bank sync`" if self.embeds else "they are being made"
+                self.problem = f"{report.waiting} passages wait for their vectors: {next_}"
+
+    def embed(self, seconds: float) -> SyncReport:
+        """Embed what waits for about that many seconds, so that no question has to.
+
+        Raises Busy when another process indexes for long.
+        """
+        with self.lock:
+            return self.healing(lambda index: index.indexer.embed(seconds))
 
     def _nothing_new(self) -> bool:
         """Tell whether the index is known to be up to the files, without looking at them."""

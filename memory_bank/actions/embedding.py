@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -145,6 +145,16 @@ def embedder_test(settings: Settings, name: str = "") -> Tried:
         unrelated=_cosine(question, unrelated),
         verified=verify(settings) if verify else None,
     )
+
+
+def count_tokens(texts: Sequence[str]) -> list[int]:
+    """Estimate how many tokens of a language model texts are; raise EmbedderUnavailable.
+
+    Counted with the tokenizer that comes with the install, Llama 2's: newer ones need fewer.
+    """
+    from memory_bank.embedders import static
+
+    return static.count_tokens(texts)
 
 
 def _shown(name: str, settings: Settings) -> EmbedderShown:

@@ -12,9 +12,12 @@ from memory_bank.manifest import filters, linktable, lookup
 from memory_bank.manifest.lookup import NoteRow
 from memory_bank.notes.dates import iso_of
 from memory_bank.notes.names import name_of
-from memory_bank.notes.note import Fault
+from memory_bank.notes.note import Entity, Fault
 from memory_bank.search.query import conditions
 from memory_bank.wiring import Index
+
+BY_HAND = "manual"
+"""Source of a note that names none: a person wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,11 @@ class Shown:
     type: str
     status: str
     tags: tuple[str, ...]
+    source_type: str
+    source_agent: str
+    file_refs: tuple[str, ...]
+    symbol_refs: tuple[str, ...]
+    entity_refs: tuple[Entity, ...]
     created_at: str
     updated_at: str
     content: str
@@ -106,6 +114,8 @@ def show(bank: Bank, name: str) -> Shown:
     if row is None:
         raise NoteNotFound(f"{path} is not indexed", "see `memory-bank doctor`")
     links = bank.healing(lambda index: linktable.incoming(index.base, row.number))
+    with bank.lock:
+        seen = bank.access.of([row.key]).get(row.key)
     listed = _listed(row)
     return Shown(
         note_id=listed.note_id,
@@ -114,13 +124,18 @@ def show(bank: Bank, name: str) -> Shown:
         type=note.meta.type,
         status=note.meta.status,
         tags=note.meta.tags,
+        source_type=note.meta.source_type or BY_HAND,
+        source_agent=note.meta.source_agent,
+        file_refs=note.meta.file_refs,
+        symbol_refs=note.meta.symbol_refs,
+        entity_refs=note.meta.entity_refs,
         created_at=listed.created_at,
         updated_at=listed.updated_at,
         content=note.text,
         body=note.text[note.body_start :],
         etag=note.etag,
         backlinks_count=len(links),
-        access_count=seen.count if (seen := bank.access.of([row.key]).get(row.key)) else 0,
+        access_count=seen.count if seen else 0,
         faults=note.faults,
         writable=note.writable,
     )

@@ -74,7 +74,7 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
 
     A name that no note has but a ghost does is taken for the ghost. Raises NoteNotFound.
     """
-    node = _node(bank, name)
+    node = node_of(bank, name)
     if node.startswith(GHOST):
         ghost = node.removeprefix(GHOST)
         rows = bank.healing(lambda index: linktable.to_ghost(index.base, ghost))
@@ -94,6 +94,29 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
     )
 
 
+def joined(index: Index, node: str) -> dict[int, tuple[LinkShown, ...]]:
+    """Map each note that hangs together with a note or ghost to the links that say why.
+
+    These are the links into it, and for a note also those out of it to other notes, and those of
+    others to the ghosts that it speaks of too.
+    """
+    if node.startswith(GHOST):
+        note, out = None, []
+        into = linktable.to_ghost(index.base, node.removeprefix(GHOST))
+    else:
+        note = lookup.note_at(index.base, node)
+        number = note.number if note else -1
+        out, into = linktable.outgoing(index.base, number), linktable.incoming(index.base, number)
+        for ghost in dict.fromkeys(row.ghost for row in out if row.ghost and not row.ambiguous):
+            into += linktable.to_ghost(index.base, ghost)
+    pairs = [(row.source, row) for row in into] + [(row.dest, row) for row in out if row.dest]
+    found: dict[int, list[LinkShown]] = {}
+    for number, row in pairs:
+        if note is None or number != note.number:
+            found.setdefault(number, []).append(_shown(row, ""))
+    return {number: tuple(dict.fromkeys(links)) for number, links in found.items()}
+
+
 def ghosts(bank: Bank) -> tuple[Ghost, ...]:
     """Return the targets that are no notes, the most linked first."""
     bank.catch_up()
@@ -108,13 +131,13 @@ def ghosts(bank: Bank) -> tuple[Ghost, ...]:
 
 def path_between(bank: Bank, start: str, goal: str) -> tuple[Step, ...]:
     """Return the shortest chain of links between two notes or ghosts; empty when there is none."""
-    first, last = _node(bank, start), _node(bank, goal)
+    first, last = node_of(bank, start), node_of(bank, goal)
     return tuple(Step(*edge) for edge in _graph(bank).path(first, last))
 
 
 def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
     """Return the notes and ghosts nearest to a note by links and shared neighbours."""
-    node = _node(bank, name)
+    node = node_of(bank, name)
     found = _graph(bank).related(node, limit)
     return tuple(Related(path, round(score, 4)) for path, score in found)
 
@@ -177,7 +200,11 @@ def _slug(heading: str) -> str:
     return kept.strip().replace(" ", "-")
 
 
-def _node(bank: Bank, name: str) -> str:
+def node_of(bank: Bank, name: str) -> str:
+    """Return the path of the note that a name means, or `ghost:` and the name of a ghost.
+
+    Raises NoteNotFound when it is neither.
+    """
     if not name.startswith(GHOST):
         try:
             return bank.find(name)

@@ -22,6 +22,8 @@ from memory_bank.notes.schema import check_tags, note_id
 from memory_bank.notes.store import Trashed
 from memory_bank.wiring import Index
 
+__all__ = ["Merged", "Renamed", "Trashed", "delete", "merge", "rename", "restore", "trash"]
+
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
@@ -72,7 +74,8 @@ def rename(bank: Bank, name: str, new_name: str) -> Renamed:
         else:
             bank.store.apply([Change(new, moved, files.ABSENT), gone, *rest])
     if moving.key == old:
-        bank.access.rename(old, new)
+        with bank.lock:
+            bank.access.rename(old, new)
     bank.catch_up()
     return Renamed(old, new, tuple(change.path for change in rest))
 

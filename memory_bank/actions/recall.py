@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memory_bank import sqlite
+from memory_bank.actions.listing import BY_HAND
+from memory_bank.actions.navigate import LinkShown, joined, node_of
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
 from memory_bank.manifest import database, filters
@@ -28,11 +30,10 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = "1.0"
 MODES = ("lexical", "semantic", "hybrid")
-BY_HAND = "manual"
-"""Source of a note that names none: a person wrote it."""
 MOST = 100
 """Notes in an answer."""
 _CHANGING = "others changed notes all the time: some may be missing"
+_WORDLESS = "no note that hangs together with it has the words: these do without them"
 _TRIES = 5
 """How often an answer is made anew when a note changes while it is put together."""
 
@@ -68,6 +69,7 @@ class RecalledNote:
     file_refs: tuple[str, ...]
     symbol_refs: tuple[str, ...]
     source_type: str
+    source_agent: str
     created_at: str
     access_count: int
     """Before this answer."""
@@ -75,6 +77,8 @@ class RecalledNote:
     reasons: tuple[Reason, ...]
     also: tuple[Also, ...]
     superseded_by: str | None = None
+    links: tuple[LinkShown, ...] | None = None
+    """What joins it to the note or ghost that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,7 @@ def recall(
     type: str | None = None,  # noqa: A002  (the field's word)
     since: str | datetime | None = None,
     before: str | datetime | None = None,
+    linked_to: str = "",
     include_archived: bool = False,
     count_access: bool = True,
     progress: Progress | None = None,
@@ -107,8 +112,10 @@ def recall(
     """Return the notes that answer a query, best first, one entry a note with its best section.
 
     `limit` is held between 1 and 100; `tags` must all be there. Filters apply before ranking.
-    Unless `count_access` is false, each returned note's access count goes up by one afterwards.
-    Raises BadInput for an unknown mode or time.
+    With `linked_to`, the name of a note or ghost (a source file, say), only notes that hang
+    together with it, and the links that say why; if none has the words, all of them. Unless
+    `count_access` is false, each returned note's access count goes up by one afterwards. Raises
+    BadInput for an unknown mode or time, NoteNotFound for a `linked_to` that is nothing.
     """
     bank.check_enabled()
     mode = mode or bank.settings.search.mode
@@ -120,9 +127,15 @@ def recall(
         mode=mode,
         limit=min(max(bank.settings.search.limit if limit is None else limit, 1), MOST),
         archived=include_archived,
+        node=node_of(bank, linked_to) if linked_to else "",
     )
     with bank.lock:
         answer, hits = _answer(bank, wanted, progress)
+        if wanted.node and query and not hits:
+            answer, hits = _answer(bank, replace(wanted, query=""), progress)
+            answer = replace(
+                answer, query=query, problem=answer.problem or (_WORDLESS if hits else None)
+            )
         if not (count_access and hits):
             return answer
         uncounted = bank.access.add((hit.note.key for hit in hits), time.time())
@@ -136,6 +149,8 @@ class _Wanted:
     mode: str
     limit: int
     archived: bool
+    node: str
+    """The note or ghost that hits must hang together with; empty when any may be found."""
 
 
 def _answer(bank: Bank, wanted: _Wanted, progress: Progress | None) -> tuple[Recalled, list[Hit]]:
@@ -182,18 +197,23 @@ def _found(bank: Bank, index: Index, wanted: _Wanted) -> tuple[Found, list[Recal
     within = filters.scope(
         index.base, [*parsed.conditions, *wanted.conditions], archived=wanted.archived
     )
+    links = joined(index, wanted.node) if wanted.node else None
     found = index.engine.search(
         parsed.question,
-        within,
+        within if links is None else within.narrowed(links),
         index.meaning(wanted.mode),
         mode=wanted.mode,
         limit=wanted.limit,
         now=time.time(),
     )
-    return found, [_recalled(bank, hit, parsed.question.text) for hit in found.hits]
+    text = parsed.question.text
+    why = links or {}
+    return found, [_recalled(bank, hit, text, why.get(hit.note.number)) for hit in found.hits]
 
 
-def _recalled(bank: Bank, hit: Hit, text: str) -> RecalledNote | None:
+def _recalled(
+    bank: Bank, hit: Hit, text: str, links: tuple[LinkShown, ...] | None
+) -> RecalledNote | None:
     """Read what was found from its file; None when the file is not what was indexed any more."""
     note = hit.note
     lines = _lines(bank, hit)
@@ -214,6 +234,7 @@ def _recalled(bank: Bank, hit: Hit, text: str) -> RecalledNote | None:
         file_refs=tuple(note.rest.get("file_refs", ())),
         symbol_refs=tuple(note.rest.get("symbol_refs", ())),
         source_type=note.source_type or BY_HAND,
+        source_agent=str(note.rest.get("source_agent", "")),
         created_at=iso_of(note.created),
         access_count=hit.access.count,
         relevance_score=round(hit.score, 4),
@@ -228,6 +249,7 @@ def _recalled(bank: Bank, hit: Hit, text: str) -> RecalledNote | None:
             for passage, score in hit.also
         ),
         superseded_by=hit.superseded_by or None,
+        links=links,
     )
 
 

@@ -27,6 +27,8 @@ from memory_bank.notes.schema import (
 
 SCHEMA_VERSION = "1.0"
 DEFAULT_TYPE = "fact"
+SESSION = "session"
+CREATED = "created"
 _NAME_LIMIT = 60
 _MOST_NAMES = 1000
 
@@ -69,10 +71,7 @@ def remember(
     type's folder and its first words. Raises BadInput for empty content or tags, NoteExists for
     a taken `name`.
     """
-    bank.check_enabled()
-    if not content.strip():
-        raise BadInput("content must not be empty", "give the text to remember")
-    reader.encoded(content)
+    check_content(bank, content)
     wanted = check_tags(tags)
     bank.catch_up()
     refs: dict[str, list[Any]] = {
@@ -99,11 +98,12 @@ def remember(
         text = frontmatter.compose(
             {key: value for key, value in metadata.items() if value}, content
         )
+        check_size(bank, text)
         path, etag = _create(bank, text, content, metadata["type"], name)
         return Remembered(
             schema_version=SCHEMA_VERSION,
             note_id=str(metadata["id"]),
-            action="created",
+            action=CREATED,
             content_hash=hashed,
             tags=wanted,
             created_at=iso(created),
@@ -111,6 +111,49 @@ def remember(
             etag=etag,
             type=str(metadata["type"]),
             source_type=source_type,
+        )
+
+
+def session_note(
+    bank: Bank,
+    content: str,
+    *,
+    tags: Sequence[str] = (),
+    file_refs: Sequence[str] = (),
+    symbol_refs: Sequence[str] = (),
+    source_agent: str = "",
+) -> Remembered:
+    """Keep a content as a note of the running session, in `sessions/`, which git ignores.
+
+    Raises as `remember` does.
+    """
+    return remember(
+        bank,
+        content,
+        tags=tags,
+        type=SESSION,
+        file_refs=file_refs,
+        symbol_refs=symbol_refs,
+        source_type=SESSION,
+        source_agent=source_agent,
+    )
+
+
+def check_content(bank: Bank, content: str) -> None:
+    """Raise BadInput for a content that can't become a note, or that would never be found."""
+    bank.check_enabled()
+    if not content.strip():
+        raise BadInput("content must not be empty", "give the text to remember")
+    check_size(bank, content)  # before anything long is done with it
+
+
+def check_size(bank: Bank, text: str) -> None:
+    """Raise BadInput for a text of a note that is too large to be indexed, or is no text."""
+    size, most = len(reader.encoded(text)), bank.settings.memory.max_note_bytes
+    if size > most:
+        raise BadInput(
+            f"a note of {size:,} bytes is too large: it would not be indexed",
+            f"write several notes of at most {most:,} bytes (memory.max_note_bytes)",
         )
 
 

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from memory_bank.bank import Bank
+from memory_bank.errors import Busy
 from memory_bank.indexer.sync import Progress, SyncReport
 from memory_bank.layout import Layout
+from memory_bank.manifest import lookup
 from memory_bank.wiring import Index
 
-__all__ = ["Comparison", "SyncReport", "compare", "sync", "watch"]
+__all__ = [
+    "Changed", "Comparison", "SyncReport", "compare", "embed_waiting", "follow", "sync", "watch",
+]  # fmt: skip
+
+_BETWEEN = 0.01
+"""Seconds in which others may take the bank, between two turns of embedding."""
 
 
 def sync(bank: Bank, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
@@ -69,6 +76,58 @@ def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None
             report = bank.sync()
             if report.indexed or report.removed or report.unindexed or report.healed:
                 say(_told(report))
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Which notes came, went and changed in one batch, by path."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+
+
+def follow(bank: Bank, told: Callable[[Changed], None], stop: threading.Event) -> None:
+    """Index changes as they happen and tell of the notes in each batch, until `stop` is set.
+
+    An empty batch is told first, once all that was there is indexed. Vectors are left to
+    `embed_waiting`.
+    """
+    from memory_bank.indexer.watch import Watcher
+
+    with Watcher(bank.layout.root) as watcher:
+        bank.catch_up()
+        before = bank.healing(lambda index: lookup.etags(index.base))
+        told(Changed())
+        while watcher.wait(stop):
+            bank.catch_up()
+            now = bank.healing(lambda index: lookup.etags(index.base))
+            if now != before:
+                told(_difference(before, now))
+            before = now
+
+
+def embed_waiting(bank: Bank, seconds: float, stop: threading.Event) -> bool:
+    """Embed what waits, in turns of about that many seconds between which others get theirs.
+
+    Returns whether nothing waits any more; False when it was stopped, or can't be done now.
+    """
+    while not stop.wait(_BETWEEN):
+        try:
+            report = bank.embed(seconds)
+        except Busy:
+            return False
+        if report.problem or not report.waiting:
+            return not report.problem
+    return False
+
+
+def _difference(before: Mapping[str, str], now: Mapping[str, str]) -> Changed:
+    return Changed(
+        added=tuple(path for path in now if path not in before),
+        removed=tuple(path for path in before if path not in now),
+        changed=tuple(path for path, etag in now.items() if before.get(path, etag) != etag),
+    )
 
 
 def _told(report: SyncReport) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from memory_bank.actions.remember import touched
+from memory_bank.actions.remember import check_size, touched
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, NoteNotFound
 from memory_bank.notes import frontmatter, reader, sections
@@ -115,10 +115,12 @@ def write(
     def apply(text: str) -> str:
         nonlocal changed
         new = change(text)
-        if keys or new != text:
-            changed = True
-            return touched(new, datetime.now(UTC), keys or {}) if dated(new) or keys else new
-        return text
+        if not keys and new == text:
+            return text
+        changed = True
+        if len(new) > len(text):
+            check_size(bank, new)
+        return touched(new, datetime.now(UTC), keys or {}) if dated(new) or keys else new
 
     etag = bank.store.change(path, apply, if_match)
     bank.catch_up()

@@ -80,6 +80,18 @@ def verify(settings: Settings) -> str:  # noqa: ARG001  (the contract's signatur
     return f"{folder}: table and tokenizer have the pinned SHA-256"
 
 
+def count_tokens(texts: Sequence[str]) -> list[int]:
+    """Count the tokens of texts as the language model splits them whose table this is (Llama 2).
+
+    Later models have larger vocabularies and need fewer. Raises EmbedderUnavailable.
+    """
+    from memory_bank.embedders import _tokens
+
+    path = TOKENIZER.check_size(_folder(), _HINT)
+    found = _tokens.read(path, _HINT).encode_batch_fast(list(texts), add_special_tokens=False)
+    return [len(encoding.ids) for encoding in found]
+
+
 def _folder() -> Path:
     spec = find_spec("wordllama")  # finds it, imports nothing
     places = spec.submodule_search_locations if spec else None

@@ -37,6 +37,9 @@ _COMMITS = 4
 """Retrievers that commit at a time."""
 _AT_ONCE = 2000
 """Passages up to which a question waits for a slow retriever to be filled anew."""
+_FEW = 16
+"""Passages that are embedded at once, however little time there is."""
+_ONE_BATCH = 0.001
 _EMBED_TURN = 2.0
 """Seconds of embedding under one lock."""
 
@@ -130,6 +133,21 @@ class Indexer:
     def complete(self) -> bool:
         """Tell whether every retriever has everything that was indexed."""
         return meta(self._base, _COMPLETE) == self._signature
+
+    def embed(self, seconds: float) -> SyncReport:
+        """Embed what waits for about that many seconds; first fill what questions don't wait for.
+
+        Raises Busy when another process indexes for long.
+        """
+        report = SyncReport()
+        with guarded(self._layout.manifest):
+            if not self.complete():
+                self._postponed = ()
+                if self._unfilled():
+                    self._work(report, WAIT, _silent)
+                self._embed(report, seconds, _silent)
+                self._conclude(report)
+        return report
 
     def redate(self) -> None:
         """Ask git anew for the dates of notes that say none."""
@@ -357,9 +375,9 @@ class Indexer:
         for retriever in self._active():
             total = left = retriever.waiting()
             try:
-                while left and time.monotonic() < deadline:
+                while left and ((rest := deadline - time.monotonic()) > 0 or left <= _FEW):
                     with self._turn():
-                        left = retriever.catch_up(min(_EMBED_TURN, deadline - time.monotonic()))
+                        left = retriever.catch_up(min(_EMBED_TURN, max(rest, _ONE_BATCH)))
                     progress("embedding", total - left, total)
             except EmbedderUnavailable as error:
                 report.problem = error.message

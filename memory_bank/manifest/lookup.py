@@ -316,6 +316,11 @@ def all_live(base: Connection) -> list[tuple[int, str]]:
     ).fetchall()
 
 
+def etags(base: Connection) -> dict[str, str]:
+    """Return the path and etag of every live note."""
+    return dict(base.execute(f"SELECT path, etag FROM notes WHERE {_LIVE} ORDER BY path"))
+
+
 def _tags(base: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for number, tag in chunked(base, "SELECT note, tag FROM tags WHERE note IN ({})", numbers):

@@ -57,6 +57,10 @@ class Scope:
         """Tell whether a note may be found."""
         return (self.only is None or note in self.only) and note not in self.without
 
+    def narrowed(self, notes: Collection[int]) -> Scope:
+        """Return this scope with none but those notes."""
+        return Scope(only=frozenset(note for note in notes if note in self))
+
 
 class Match(NamedTuple):
     """A passage that was found; scores of one retriever compare with each other only."""

@@ -151,3 +151,14 @@ def test_a_file_cut_short_by_the_system_never_takes_the_old_ones_place(
     assert done.stdout.startswith("refused: can't write"), done.stderr
     assert (folder / "a.md").read_bytes() == b"old"
     assert names_in(folder) == ["a.md"]
+
+
+def test_the_first_digits_of_an_etag_stand_for_it(tmp_path: Path) -> None:
+    file = tmp_path / "note.md"
+    file.write_bytes(b"one")
+    whole = files.current(file)
+    files.check(file, whole)
+    files.check(file, whole[: files.SHORT])
+    for wrong in (whole[: files.SHORT - 1], "0" * files.SHORT, whole + "0"):
+        with pytest.raises(Conflict):
+            files.check(file, wrong)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from memory_bank.frontends.cli import _completing as completing
 from memory_bank.frontends.cli import _options as options
 from memory_bank.frontends.cli._command import FOUND, NOTHING, Call, as_command
 from memory_bank.frontends.cli._help import Command
@@ -66,6 +67,7 @@ class _Asking(Command):
         ("memory-bank recall why tantivy", "a question"),
         ("memory-bank recall '\"index grows\" -whoosh tag:search'", "phrase, exclusion, condition"),
         ("memory-bank recall retry --type bugfix --since 2w --explain", "and why it was found"),
+        ("memory-bank recall retry --linked-to src/api.py", "what is known about a file"),
         ("memory-bank recall retry --json | jq -r '.notes[].path'", "for a program"),
     ),
     form=_Asking,
@@ -77,6 +79,13 @@ class _Asking(Command):
 @options.kind("Only notes of this type")
 @options.since
 @options.before
+@click.option(
+    "--linked-to",
+    metavar="NAME",
+    default="",
+    help="Only what links to this note, file, person; and why",
+    shell_complete=completing.notes,
+)
 @options.include_archived
 @click.option("--explain", is_flag=True, help="Say how it was read and why notes were found")
 @click.option("--no-count", is_flag=True, help="Don't count this as an access of the notes")
@@ -141,6 +150,9 @@ def _show_note(call: Call, rank: int, note: RecalledNote, *, explain: bool) -> N
         for reason in note.reasons:
             shown = f"{reason.source:<12}{reason.detail:<24}{reason.score:>6.2f}"
             page.line(_INDENT, ("why  ", "dim"), shown)
+    for link in note.links or ():
+        where = (call.place(link.source, link.line), "place")
+        page.line(_INDENT, ("link ", "dim"), where, f"  {link.type}: {link.context}")
     for other in note.also:
         where = (call.place(note.path, other.line), "place")
         page.line(_INDENT, ("also ", "dim"), where, f"  {_headed('', other.heading)}")

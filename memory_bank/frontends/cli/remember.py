@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 GROUP = "Write"
 
+_SOURCES = ("manual", "agent", "session")
+
 
 @as_command(
     "remember",
@@ -49,6 +51,14 @@ GROUP = "Write"
 @click.option(
     "--entity", "entities", metavar="KIND:ID", multiple=True, help="A person, ticket, clause …"
 )
+@click.option(
+    "--source",
+    metavar="SOURCE",
+    type=click.Choice(_SOURCES),
+    default="manual",
+    help="Who says so: manual, agent, session (kept out of git)",
+)
+@click.option("--agent", metavar="NAME", default="", help="Which agent, if one does")
 def command(
     call: Call,
     *,
@@ -59,6 +69,8 @@ def command(
     files: tuple[str, ...],
     symbols: tuple[str, ...],
     entities: tuple[str, ...],
+    source: str,
+    agent: str,
 ) -> int:
     """Keep a text as a note."""
     from memory_bank.actions.remember import Remembered, entity, remember
@@ -74,11 +86,13 @@ def command(
             bank,
             _text.given_or_edited(text),
             tags=tags,
-            type=kind or "",
+            type=kind or (source if source == "session" else ""),
             name=name,
             file_refs=[_below(bank.layout.project, file) for file in files],
             symbol_refs=symbols,
             entity_refs=refs,
+            source_type=source,
+            source_agent=agent,
         )
     call.answer(done, render)
     return 0

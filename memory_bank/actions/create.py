@@ -1,0 +1,79 @@
+"""Make a note of a given name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+
+from memory_bank.actions.remember import (
+    CREATED,
+    SCHEMA_VERSION,
+    Remembered,
+    check_content,
+    check_size,
+)
+from memory_bank.bank import Bank
+from memory_bank.errors import BadInput
+from memory_bank.notes import frontmatter, names, reader
+from memory_bank.notes.schema import check_tags, iso, key_of, known_type, note_id, read_meta
+
+
+def create(
+    bank: Bank,
+    name: str,
+    content: str,
+    *,
+    tags: Sequence[str] = (),
+    type: str = "",  # noqa: A002  (the field's word)
+    source_type: str = "manual",
+    source_agent: str = "",
+) -> Remembered:
+    """Make a note of that name, whatever other notes say; front matter in the content wins.
+
+    Raises NoteExists when the name is taken, BadName, BadInput for empty content or tags, or for
+    front matter that can't be parsed.
+    """
+    check_content(bank, content)
+    path = names.path_of(name)
+    created = datetime.now(UTC)
+    wanted = check_tags(tags)
+    metadata = {
+        "id": note_id(content, created),
+        "type": known_type(type),
+        "tags": list(wanted),
+        "created_at": created,
+        "source_type": source_type,
+        "source_agent": source_agent,
+    }
+    text = _text(content, {key: value for key, value in metadata.items() if value}, wanted)
+    check_size(bank, text)
+    bank.store.create(path, text)
+    bank.catch_up()
+    note = reader.parse(path, reader.encoded(text))
+    return Remembered(
+        schema_version=SCHEMA_VERSION,
+        note_id=note.meta.id,
+        action=CREATED,
+        content_hash=note.content_hash,
+        tags=note.meta.tags,
+        created_at=iso(note.meta.created_at or created),
+        path=path,
+        etag=note.etag,
+        type=note.meta.type,
+        source_type=note.meta.source_type or source_type,
+    )
+
+
+def _text(content: str, metadata: Mapping[str, object], tags: Sequence[str]) -> str:
+    """Return the text of a new note: metadata above the content, or beside that which it brings."""
+    parts = frontmatter.split(content)
+    if parts.format == "none":
+        return frontmatter.compose(metadata, content)
+    raw, faults = frontmatter.metadata(parts)
+    if faults:
+        raise BadInput(faults[0].reason, "mend it, or leave it out: it is made for you")
+    changes = {key: value for key, value in metadata.items() if key_of(raw, key) not in raw}
+    if tags:
+        changes[key_of(raw, "tags")] = list(dict.fromkeys([*read_meta(raw)[0].tags, *tags]))
+    text = frontmatter.set_keys(content, changes)
+    return text if text.endswith("\n") else f"{text}\n"
