@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 from os import PathLike, fspath
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from memory_bank.errors import MemoryBankError
 
@@ -14,8 +16,17 @@ from memory_bank.errors import MemoryBankError
 _HARMFUL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
 )
+# Beyond these, what an agent reads and its user does not see: zero-width and filler characters,
+# marks of direction, variation selectors (one that makes an emoji of a sign is left alone), what
+# has no meaning of its own. A line end of two characters is one.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb"
+    "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "|(?<=\ufe0f)\ufe0f|\r(?!\n)"
+)
 _NAMED = {"\r": r"\r", "\n": r"\n", "\t": r"\t"}
-_WIDE = 0x10000
+_JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def plain(value: object) -> object:
@@ -33,6 +44,28 @@ def plain(value: object) -> object:
     if isinstance(value, date):  # datetimes are dates
         return value.isoformat()
     return fspath(value) if isinstance(value, PathLike) else value
+
+
+def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str, Any]:  # noqa: ANN401  (any type)
+    """Return the JSON schema of what `plain` makes of a value of that type, `without` some fields.
+
+    Fields of records inside records are named down to `depth`; all fields may be left out.
+    """
+    if origin := get_origin(kind):
+        first, *rest = [item for item in get_args(kind) if item not in {type(None), Ellipsis}]
+        if origin is UnionType or origin is Union:
+            return {} if rest else schema(first, depth=depth)
+        if issubclass(origin, Mapping):
+            return {"type": "object", "additionalProperties": schema(rest[0], depth=depth)}
+        return {"type": "array", "items": schema(first, depth=depth)}
+    if not hasattr(kind, "__dataclass_fields__"):
+        return {"type": _JSON_TYPES[kind]} if kind in _JSON_TYPES else {}
+    if not depth:
+        return {"type": "object"}
+    hints = get_type_hints(kind)
+    names = [name for name in kind.__dataclass_fields__ if name not in without]
+    fields = {name: schema(hints[name], depth=depth - 1) for name in names}
+    return {"type": "object", "properties": fields}
 
 
 def document(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:
@@ -61,6 +94,18 @@ def visible(text: str) -> str:
 def one_line(text: str) -> str:
     r"""Return a text as `visible` does, line ends and tabs written out as well."""
     return visible(text).replace("\n", r"\n").replace("\t", r"\t")
+
+
+def unhidden(value: object) -> object:
+    r"""Return a value of JSON with every character that can't be seen written out, as `\u200b`.
+
+    Line ends and tabs stay. What an agent is given says no more than what its user would see.
+    """
+    if isinstance(value, str):
+        return _UNSEEN.sub(_written_out, value)
+    if isinstance(value, Mapping):
+        return {str(unhidden(key)): unhidden(item) for key, item in value.items()}
+    return [unhidden(item) for item in value] if isinstance(value, list) else value
 
 
 def _written_out(found: re.Match[str]) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import PurePosixPath
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.errors import NoteNotFound
-from memory_bank.frontends.present import document, error, failure, one_line, plain, visible
+from memory_bank.frontends.present import document, error, failure, one_line, plain, schema, visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +95,38 @@ def test_visible_text_is_safe_whatever_it_was(text: str) -> None:
     assert "\x1b" not in shown
     shown.encode()
     assert visible(shown) == shown
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str
+
+
+@dataclass(frozen=True)
+class Whole:
+    count: int
+    share: float
+    fine: bool
+    why: str | None
+    names: tuple[str, ...]
+    each: Mapping[str, int]
+    inner: tuple[Part, ...]
+
+
+def test_a_schema_describes_what_plain_makes() -> None:
+    found = schema(Whole, depth=2, without=("fine",))
+    assert found == {
+        "type": "object",
+        "properties": {
+            "count": {"type": "integer"},
+            "share": {"type": "number"},
+            "why": {"type": "string"},
+            "names": {"type": "array", "items": {"type": "string"}},
+            "each": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "inner": {
+                "type": "array",
+                "items": {"type": "object", "properties": {"name": {"type": "string"}}},
+            },
+        },
+    }
+    assert schema(Whole, depth=1)["properties"]["inner"]["items"] == {"type": "object"}

@@ -13,7 +13,7 @@ from memory_bank.frontends.cli._output import Page
 
 KIND = "frontends.cli"
 PROGRAM = "memory-bank"
-_GROUPS = ("Start", "Write", "Find", "Organise", "Look after")
+_GROUPS = ("Start", "Write", "Find", "Organise", "Agents", "Look after")
 _COLUMN = 12
 
 _WHY = """

@@ -1,0 +1,54 @@
+"""Where the server's bank comes from: found when it is first needed, closed in the end."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from memory_bank.errors import NoBank
+from memory_bank.frontends.mcp.progress import tell
+
+if TYPE_CHECKING:
+    from memory_bank.bank import Bank
+
+
+class Source:
+    """One bank for all requests of a server; opened by the first that asks.
+
+    A server starts where there is no bank yet: each request looks again, and says so if not.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        """Serve the bank at `path`, or the one of the working directory."""
+        self._path = path
+        self._lock = threading.Lock()
+        self._bank: Bank | None = None
+
+    def bank(self) -> Bank:
+        """Return the bank, which tells each call's client how far it is; raise NoBank."""
+        with self._lock:
+            if self._bank is None:
+                self._bank = self.another()
+                self._bank.progress = tell
+            return self._bank
+
+    def another(self) -> Bank:
+        """Open the bank a second time, for work that must not keep requests waiting."""
+        from memory_bank.bank import open_bank
+
+        try:
+            return open_bank(self._path)
+        except FileNotFoundError as error:
+            raise NoBank("the working directory is gone", "start the server elsewhere") from error
+
+    def rest(self, seconds: float) -> None:
+        """Wait until no call is at work on the bank, at most that many seconds."""
+        if self._bank is not None:
+            self._bank.lock.acquire(timeout=seconds)
+
+    def close(self) -> None:
+        """Let go of the bank."""
+        with self._lock:
+            if self._bank is not None:
+                self._bank.close()
+                self._bank = None

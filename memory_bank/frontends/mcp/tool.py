@@ -1,0 +1,213 @@
+"""A tool: a function over a bank, with strict input, an answer in two forms, and plain errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_type_hints
+
+from anyio import to_thread
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_metadata
+from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
+from pydantic import ValidationError
+
+from memory_bank.errors import MemoryBankError
+from memory_bank.frontends.mcp.progress import told_to
+from memory_bank.frontends.mcp.quoting import clean
+from memory_bank.frontends.mcp.source import Source
+from memory_bank.frontends.present import document, failure, plain, schema, unhidden
+
+if TYPE_CHECKING:
+    from memory_bank.bank import Bank
+
+_CALL = "call"
+"""The parameter of a tool's function that is no argument of the tool."""
+_MOST_WRONG = 5
+_SHOWN = 60
+_UNSAID = frozenset(["title", "anyOf", "maxLength", "maxItems"])
+_MOST_TOLD = 600
+_HINTS = {
+    "see `memory-bank notes`": "find its name with search_memories",
+    "list notes with `memory-bank notes`": "find its name with search_memories",
+    "see `memory-bank links --ghosts`": "name it as notes link to it, or use search_memories",
+    "see `memory-bank restore`": "name it as it was: delete_memory told the path",
+}
+"""What an agent does next where a person at a command line would look at a list."""
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tool: its bank, and who calls."""
+
+    source: Source
+    agent: str
+    """What the client calls itself; empty if it does not say."""
+
+    @property
+    def bank(self) -> Bank:
+        """The bank; raises NoBank where there is none."""
+        return self.source.bank()
+
+
+@dataclass(frozen=True, slots=True)
+class _Spec:
+    title: str
+    text: Callable[[Any], str]
+    reads: bool
+    destroys: bool
+    repeatable: bool
+    without: tuple[str, ...]
+    depth: int
+
+
+def tool(
+    title: str,
+    text: Callable[[Any], str],
+    *,
+    reads: bool = False,
+    destroys: bool = False,
+    repeatable: bool = False,
+    without: tuple[str, ...] = (),
+    depth: int = 1,
+) -> Callable[[Function], Function]:
+    """Make a tool of a function: `call` first, then the tool's arguments; its docstring is shown.
+
+    What it returns is a dataclass, whose fields are those of the command's JSON, `without` some;
+    `text` makes the short form of it. A tool that neither reads only nor destroys adds something;
+    a `repeatable` one changes nothing more when it is called again. `depth` is how deep its
+    output schema names fields: each costs an agent's context some seven tokens.
+    """
+
+    def mark(function: Function) -> Function:
+        spec = _Spec(title, text, reads, destroys, repeatable or reads, without, depth)
+        function.__dict__["spec"] = spec
+        return function
+
+    return mark
+
+
+def tools_of(module: ModuleType) -> list[BankTool]:
+    """Return the tools that a module defines, in their order."""
+    return [BankTool(value) for value in vars(module).values() if hasattr(value, "spec")]
+
+
+class BankTool:
+    """A tool of a bank; unknown and wrong arguments are refused with a word on the right ones."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        """Wrap a marked function."""
+        self._function = function
+        self._spec = cast("_Spec", function.__dict__["spec"])
+        self.name: str = function.__name__
+        self.reads = self._spec.reads
+
+    @cached_property
+    def listed(self) -> Tool:
+        """What clients are told of the tool."""
+        answer = get_type_hints(self._function)["return"]
+        return Tool(
+            name=self.name,
+            title=self._spec.title,
+            description=" ".join((self._function.__doc__ or "").split()),
+            input_schema=_compact(self._metadata.arg_model.model_json_schema()),
+            output_schema=schema(answer, depth=self._spec.depth, without=self._spec.without),
+            annotations=ToolAnnotations(
+                read_only_hint=self._spec.reads,
+                destructive_hint=self._spec.destroys,
+                idempotent_hint=self._spec.repeatable,
+            ),
+        )
+
+    async def run(
+        self, source: Source, arguments: Mapping[str, Any], context: Context[Any, Any]
+    ) -> CallToolResult:
+        """Check the arguments, do the work in a thread, and return text and structure.
+
+        Raises ToolError with what the agent can do about it.
+        """
+        given = self._checked(arguments)
+        params = context.session.client_params
+        agent = params.client_info.name if params else ""
+        with told_to(context):
+            return await to_thread.run_sync(partial(self._answer, source, agent, given))
+
+    @cached_property
+    def _metadata(self) -> FuncMetadata:
+        return func_metadata(self._function, skip_names=[_CALL], structured_output=False)
+
+    def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        known = self.listed.input_schema["properties"]
+        unknown = [name for name in arguments if name not in known]
+        if unknown:
+            shown = ", ".join(_cut(name) for name in unknown[:_MOST_WRONG])
+            raise ToolError(f"{self.name} has no argument {shown}; it has: {', '.join(known)}")
+        try:
+            return self._metadata.validate_arguments(dict(arguments))
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_context=False)[:_MOST_WRONG]
+            wrong = "; ".join(_told(problem) for problem in problems)
+            raise ToolError(f"{self.name} can't take this: {wrong}") from error
+
+    def _answer(self, source: Source, agent: str, given: Mapping[str, Any]) -> CallToolResult:
+        try:
+            value = self._function(Call(source, agent), **given)
+        except MemoryBankError as error:
+            raise ToolError(failed(error)) from error
+        structure = cast("dict[str, Any]", unhidden(plain(value)))
+        return CallToolResult(
+            content=[TextContent(type="text", text=self._spec.text(value))],
+            structured_content={k: v for k, v in structure.items() if k not in self._spec.without},
+        )
+
+
+def failed(error: MemoryBankError) -> str:
+    """Return what an agent is told of an error, as JSON: words of a note in it stay quoted."""
+    hint = _HINTS.get(error.hint, error.hint)
+    told = failure(error.code, _short(error.message), _short(hint))
+    return clean(document(told, indent=None))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MOST_TOLD else f"{text[:_MOST_TOLD]}…"
+
+
+def _told(problem: Mapping[str, Any]) -> str:
+    name = ".".join(str(part) for part in problem["loc"]) or "arguments"
+    if problem["type"] == "missing":
+        return f"{name} is missing"
+    return f"{name}: {problem['msg'].lower()}, not {_cut(problem['input'])}"
+
+
+def _cut(value: object) -> str:
+    """Return a client's value so that it can be shown: short, on one line."""
+    if isinstance(value, str):
+        value = value[: _SHOWN + 1]
+    text = clean(json.dumps(value, ensure_ascii=False, default=str))
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _compact(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema of arguments, closed to others, without what says nothing to an agent."""
+    properties = {name: _lean(item) for name, item in found.get("properties", {}).items()}
+    lean = {"type": "object", "properties": properties, "additionalProperties": False}
+    return lean | ({"required": found["required"]} if "required" in found else {})
+
+
+def _lean(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop titles, bounds that no agent meets, and what only says what may be left out."""
+    item = {key: value for key, value in found.items() if key not in _UNSAID}
+    if "items" in item:
+        item["items"] = _lean(item["items"])
+    for choice in found.get("anyOf", ()):
+        if choice != {"type": "null"}:
+            item |= choice
+    if not item.get("default", True):
+        del item["default"]
+    return item

@@ -1,0 +1,39 @@
+"""Which tools a server has: the groups that were chosen, loaded when somebody asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from mcp_types import Tool
+
+from memory_bank import plugins
+from memory_bank.errors import BadInput
+from memory_bank.frontends.mcp.tool import BankTool, tools_of
+
+KIND = "frontends.mcp.tools"
+DEFAULT = ("store", "bank")
+"""The toolsets of a server that is not told otherwise."""
+
+
+class Toolbox:
+    """The tools of one server."""
+
+    def __init__(self, toolsets: Sequence[str] = DEFAULT, *, read_only: bool = False) -> None:
+        """Choose toolsets; raise BadInput for one that there is not. Nothing is loaded yet."""
+        known = plugins.names(KIND)
+        for name in toolsets:
+            if name not in known:
+                raise BadInput(f"there is no toolset {name!r}", f"choose of: {', '.join(known)}")
+        self.toolsets = tuple(dict.fromkeys(toolsets))
+        self.read_only = read_only
+
+    @cached_property
+    def tools(self) -> dict[str, BankTool]:
+        """The tools by name; importing the actions they call takes some 100 ms."""
+        found = [tool for name in self.toolsets for tool in tools_of(plugins.load(KIND, name))]
+        return {tool.name: tool for tool in found if tool.reads or not self.read_only}
+
+    def listed(self) -> list[Tool]:
+        """Return what agents are told of the tools."""
+        return [tool.listed for tool in self.tools.values()]

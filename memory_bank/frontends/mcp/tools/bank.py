@@ -1,0 +1,158 @@
+"""The bank: its notes as files, found, read and changed by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from memory_bank.actions import create, listing, organise, recall, remember, stats, writing
+from memory_bank.frontends.mcp import text
+from memory_bank.frontends.mcp.tool import Call, tool
+
+Path = Annotated[str, Field(max_length=2000)]
+Name = Annotated[Path, Field(description="path, file name, title, alias or id of a note")]
+Etag = Annotated[str | None, Field(description="etag that was read; fails if changed since")]
+When = Annotated[str | None, Field(description="7d, 2w, yesterday, 2026-05-08")]
+Paths = Annotated[list[Path], Field(max_length=1000)]
+Tags = Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=100)]
+Query = Annotated[str, Field(max_length=10_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A note that came back."""
+
+    path: str
+
+
+@tool("Create a memory", text.remembered)
+def create_memory(
+    call: Call,
+    *,
+    filename: Annotated[Path, Field(description="folder/words, below the bank")],
+    content: str,
+    tags: Tags = [],  # noqa: B006  (never changed)
+    type: str = "journal",  # noqa: A002  (the field's word)
+) -> remember.Remembered:
+    """Write a new note at a path of your choice; fails if it exists.
+
+    Use remember unless the path matters.
+    """
+    return create.create(
+        call.bank,
+        filename,
+        content,
+        tags=tags,
+        type=type,
+        source_type="agent",
+        source_agent=call.agent,
+    )
+
+
+@tool("Append to a memory", text.written)
+def append_memory(call: Call, *, filename: Name, content: str) -> writing.Written:
+    """Add a paragraph at the end of a note."""
+    return writing.append(call.bank, filename, content)
+
+
+@tool("Read a memory", text.shown, reads=True, without=("body",))
+def read_memory(call: Call, *, filename: Name) -> listing.Shown:
+    """Read one note whole: its text, etag, metadata and number of backlinks."""
+    return listing.show(call.bank, filename)
+
+
+@tool("Replace a memory", text.written, destroys=True, repeatable=True)
+def update_memory(
+    call: Call, *, filename: Name, content: str, if_match: Etag = None
+) -> writing.Written:
+    """Replace the whole text of a note; its front matter stays unless content brings its own.
+
+    For a part of it, use edit_memory.
+    """
+    return writing.update(call.bank, filename, content, if_match=if_match or None)
+
+
+@tool("Edit a memory", text.written, destroys=True)
+def edit_memory(
+    call: Call,
+    *,
+    filename: Name,
+    new: str,
+    old: Annotated[str, Field(description="text to replace, or give section")] = "",
+    section: Annotated[str, Field(description="heading whose text is replaced; or A > B")] = "",
+    count: Annotated[int, Field(ge=0, description="how often old is there; 0 any")] = 1,
+    if_match: Etag = None,
+) -> writing.Written:
+    """Replace a text, or what stands under one heading, in a note."""
+    return writing.edit(
+        call.bank, filename, new, old=old, section=section, count=count, if_match=if_match or None
+    )
+
+
+@tool("Rename a memory", text.renamed, destroys=True)
+def rename_memory(call: Call, *, filename: Name, new_filename: Path) -> organise.Renamed:
+    """Move a note to another path; every link to it follows, or nothing happens."""
+    return organise.rename(call.bank, filename, new_filename)
+
+
+@tool("Delete a memory", text.trashed, destroys=True)
+def delete_memory(call: Call, *, filename: Name, if_match: Etag = None) -> organise.Trashed:
+    """Move a note to the trash, from where restore_memory brings it back."""
+    return organise.delete(call.bank, filename, if_match=if_match or None)
+
+
+@tool("Restore a memory", text.restored)
+def restore_memory(call: Call, *, filename: Path, new_filename: Path = "") -> Restored:
+    """Bring the newest deleted note of a path back from the trash."""
+    return Restored(organise.restore(call.bank, filename, new_filename))
+
+
+@tool("Search memories", text.recalled, reads=True)
+def search_memories(
+    call: Call,
+    *,
+    query: Query,
+    limit: int = 5,
+    filter_tags: Tags = [],  # noqa: B006  (never changed)
+    filter_type: str | None = None,
+    since: When = None,
+    before: str | None = None,
+) -> recall.Recalled:
+    """Search as recall does, among notes of all these tags, of a type, of a time."""
+    return recall.recall(
+        call.bank, query, limit, tags=filter_tags, type=filter_type, since=since, before=before
+    )
+
+
+@tool("Search linked memories", text.recalled, reads=True)
+def search_linked_memories(
+    call: Call,
+    *,
+    query: Query,
+    target_document: Annotated[Path, Field(description="src/api.py, a note, a person")],
+    limit: int = 5,
+) -> recall.Recalled:
+    """Search only notes that link to a file, symbol, person or note, with the words of each link.
+
+    Call it before you change a file: what is known about src/api.py?
+    """
+    return recall.recall(call.bank, query, limit, linked_to=target_document)
+
+
+@tool("Memory statistics", text.stats, reads=True)
+def get_memory_stats(call: Call) -> stats.Stats:
+    """Count notes, tags, types, links, and files that are not indexed."""
+    return stats.stats(call.bank)
+
+
+@tool("Merge memories", text.merged, destroys=True)
+def merge_memories(
+    call: Call, *, source_files: Paths, target_file: Path, summary_content: str
+) -> organise.Merged:
+    """Make one note of several, all or nothing; links to the sources lead to the target then.
+
+    The sources go to the trash.
+    """
+    return organise.merge(call.bank, source_files, target_file, summary_content)

@@ -1,0 +1,83 @@
+"""The store: remember and recall, without thinking of files."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from memory_bank.actions import recall as finding
+from memory_bank.actions import remember as keeping
+from memory_bank.frontends.mcp import text
+from memory_bank.frontends.mcp.tool import Call, tool
+from memory_bank.frontends.mcp.tools.bank import Paths, Query, Tags
+
+
+@tool("Recall", text.recalled, reads=True, depth=2)
+def recall(
+    call: Call,
+    *,
+    query: Annotated[Query, Field(description='a question; "phrase" -word tag:x in:dir since:7d')],
+    mode: Literal["hybrid", "lexical", "semantic"] = "hybrid",
+    limit: int = 5,
+    include_archived: bool = False,
+    tags_filter: Annotated[Tags, Field(description="all of them")] = [],  # noqa: B006  (unchanged)
+) -> finding.Recalled:
+    """Find what this project knows: decisions, facts, lessons, plans, by words and meaning.
+
+    Call it before you plan, decide or debug. Returns the best section of each note, quoted.
+    """
+    return finding.recall(
+        call.bank, query, limit, mode, tags=tags_filter, include_archived=include_archived
+    )
+
+
+@tool("Remember", text.remembered, repeatable=True)
+def remember(
+    call: Call,
+    *,
+    content: Annotated[str, Field(description="Markdown; [[note]] and [[src/file]] make links")],
+    tags: Tags = [],  # noqa: B006  (never changed)
+    type: Annotated[str, Field(description="decision, fact, bugfix, plan …")] = "fact",  # noqa: A002
+    file_refs: Paths = [],  # noqa: B006
+    symbol_refs: Paths = [],  # noqa: B006
+    entity_refs: Annotated[Paths, Field(description="person:sarah")] = [],  # noqa: B006
+) -> keeping.Remembered:
+    """Keep one thing worth knowing in later sessions, and why, as a new note.
+
+    Recall first: to change what is known, edit that note. The same content makes no second note.
+    """
+    return keeping.remember(
+        call.bank,
+        content,
+        tags=tags,
+        type=type,
+        file_refs=file_refs,
+        symbol_refs=symbol_refs,
+        entity_refs=[keeping.entity(words) for words in entity_refs],
+        source_type="agent",
+        source_agent=call.agent,
+    )
+
+
+@tool("Session note", text.remembered, repeatable=True)
+def session_note(
+    call: Call,
+    *,
+    content: str,
+    file_refs: Paths = [],  # noqa: B006
+    symbol_refs: Paths = [],  # noqa: B006
+    tags: Tags = [],  # noqa: B006
+) -> keeping.Remembered:
+    """Keep what matters for this work only: kept on this machine, not in git.
+
+    What others should know too goes into remember.
+    """
+    return keeping.session_note(
+        call.bank,
+        content,
+        tags=tags,
+        file_refs=file_refs,
+        symbol_refs=symbol_refs,
+        source_agent=call.agent,
+    )

@@ -1,0 +1,211 @@
+"""Real servers over stdio: how they start, what they refuse, how they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_bank import open_bank, recall
+from tests.frontends.mcp.conftest import line
+
+Start = Callable[..., Any]
+
+
+def text_of(result: dict[str, Any]) -> str:
+    (block,) = result["content"]
+    return str(block["text"])
+
+
+def test_initialize_says_who_serves_and_what_there_is(process: Start) -> None:
+    server = process()
+    answer = server.greet()["result"]
+    assert answer["serverInfo"]["name"] == "memory-bank"
+    assert "quoted data" in answer["instructions"]
+    assert answer["capabilities"]["resources"] == {"subscribe": True, "listChanged": True}
+    assert {"tools", "prompts", "resources"} <= set(answer["capabilities"])
+    found = server.call("recall", query="why tantivy?")
+    assert found["structuredContent"]["notes"][0]["path"] == "decisions/tantivy.md"
+    assert server.hang_up()[0] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at the files of another process")
+def test_initialize_is_answered_before_anything_of_the_bank_is_loaded(process: Start) -> None:
+    server = process()
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}}
+    server.ask("initialize", **hello, clientInfo={"name": "x", "version": "1"})
+    # stopped before the pause is over after which it warms up
+    os.kill(server.popen.pid, signal.SIGSTOP)
+    mapped = Path(f"/proc/{server.popen.pid}/maps").read_text()
+    os.kill(server.popen.pid, signal.SIGCONT)
+    assert "pydantic_core" in mapped
+    for library in ("tantivy", "numpy", "usearch", "tokenizers"):
+        assert library not in mapped
+    assert not (Path(server.folder) / ".memories" / ".index").exists()
+
+
+def test_it_warms_up_by_itself(process: Start, project: Path) -> None:
+    server = process()
+    server.greet()
+    deadline = time.monotonic() + 60
+    while not (project / ".memories/.index/vectors").is_dir() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert (project / ".memories/.index/vectors").is_dir()
+
+
+def test_a_server_starts_where_there_is_no_bank_yet(process: Start, project: Path) -> None:
+    (project / ".memories").rename(project / "notes")
+    server = process()
+    server.greet()
+    refused = server.call("recall", query="anything")
+    assert refused["isError"]
+    assert json.loads(text_of(refused))["error"]["code"] == "no_bank"
+    assert "memory-bank init" in text_of(refused)
+    assert server.ask("resources/list")["result"]["resources"]
+    (project / "notes").rename(project / ".memories")
+    assert not server.call("recall", query="tantivy").get("isError")
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("recall", {"query": 7}, "query: input should be a valid string, not 7"),
+        ("recall", {}, "query is missing"),
+        ("recall", {"query": "x", "limit": "many"}, "limit: input should be a valid integer"),
+        ("recall", {"query": "x", "mode": "psychic"}, "'hybrid', 'lexical' or 'semantic'"),
+        ("recall", {"query": "x", "tags": ["a"]}, 'no argument "tags"; it has: query, mode'),
+        ("remember", {"content": "x", "tags": [1, {}]}, "tags.0: input should be a valid string"),
+        ("remember", {"content": ""}, "must not be empty"),
+        ("remember", {"content": "x", "entity_refs": ["nobody"]}, "KIND:ID"),
+        ("create_memory", {"filename": "../out", "content": "x"}, "leaves the bank"),
+        ("create_memory", {"filename": "/etc/x", "content": "x"}, "absolute path"),
+        ("forget", {}, "there is no tool 'forget'; there are: recall, remember"),
+    ],
+)
+def test_wrong_calls_are_told_what_is_right(
+    agent: Start, tool: str, arguments: dict[str, object], said: str
+) -> None:
+    answer = agent(tool, **arguments)
+    assert answer.wrong
+    assert said in answer.text
+    assert "Traceback" not in answer.text
+    assert len(answer.text) < 1000
+
+
+def test_arguments_of_ten_megabytes_are_refused_or_cut_short(process: Start, project: Path) -> None:
+    server = process()
+    server.greet()
+    much = "x" * 10_000_000
+    for tool, arguments in (
+        ("remember", {"content": f"Word {much}"}),
+        ("recall", {"query": much}),
+        ("recall", {"query": "x", much: 1}),
+        ("recall", {"query": "x", "limit": much}),
+        ("read_memory", {"filename": much}),
+        ("append_memory", {"filename": "bm25", "content": much}),
+        ("remember", {"content": "x", "tags": [much]}),
+        (much, {}),
+    ):
+        answer = server.call(tool, **arguments)
+        assert answer["isError"], tool[:20]
+        assert len(text_of(answer)) < 1000, tool[:20]
+    assert "BM25" in text_of(server.call("read_memory", filename="bm25"))
+    assert len(list((project / ".memories").rglob("*.md"))) == 3
+    assert server.hang_up()[0] == 0
+
+
+def test_lines_that_are_no_requests_harm_nobody(process: Start) -> None:
+    server = process()
+    server.greet()
+    for wrong in (
+        b"half a line\n",
+        b'{"jsonrpc": "2.0", "id": 90, "method": "tools/call", "params": {"name": "rec\n',
+        b"\xff\xfe\x00\n",
+        b"\n",
+        b"[]\n",
+        b"null\n",
+        b'{"jsonrpc": "1.0", "id": 91, "method": "ping"}\n',
+        line({"jsonrpc": "2.0", "id": 92, "method": "no/such/method"}),
+        line({"jsonrpc": "2.0", "id": 93, "method": "tools/call", "params": {"name": 1}}),
+        line({"jsonrpc": "2.0", "id": 94, "method": "tools/call"}),
+        b"[" * 100_000 + b"\n",
+    ):
+        server.write(wrong)
+    answers = {}
+    number = server.send("tools/call", name="recall", arguments={"query": "tantivy"})
+    while number not in answers:
+        found = server.receive()
+        answers[found.get("id")] = found
+    assert "result" in answers[number]
+    assert answers[92]["error"]["code"] == -32601
+    assert answers[93]["error"]["code"] == -32602
+    assert server.hang_up()[0] == 0
+
+
+def test_hanging_up_in_the_middle_leaves_the_bank_whole(process: Start, project: Path) -> None:
+    server = process()
+    server.greet()
+    for number in range(30):
+        server.send("tools/call", name="remember", arguments={"content": f"Thing number {number}."})
+    server.write(b'{"jsonrpc": "2.0", "id": 99, "method": "tools/ca')
+    server.popen.stdin.close()
+    server.popen.stdin = None
+    assert server.popen.wait(60) == 0
+    with open_bank(project) as bank:
+        assert recall(bank, "tantivy", count_access=False).notes
+        report = bank.sync()
+        assert not report.unindexed
+    kept = list((project / ".memories").rglob("*thing-number*"))
+    assert all(file.read_text().endswith(".\n") for file in kept)
+    assert not list((project / ".memories").rglob(".mb-*"))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking it")
+@pytest.mark.parametrize("signalled", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_though_the_client_stays(process: Start, signalled: int) -> None:
+    server = process()
+    server.greet()
+    server.call("recall", query="tantivy")
+    server.popen.send_signal(signalled)
+    assert server.popen.wait(30) == 128 + signalled
+
+
+def test_many_servers_and_a_command_line_share_a_bank(process: Start, project: Path) -> None:
+    servers = [process() for _ in range(3)]
+    for server in servers:
+        server.greet()
+    for number, server in enumerate(servers):
+        server.send("tools/call", name="remember", arguments={"content": f"From server {number}."})
+    for server in servers:
+        assert not server.answer(2)["result"].get("isError")
+    for server in servers:
+        found = server.call("recall", query="from server", mode="lexical")["structuredContent"]
+        assert found["result_count"] == 3
+
+
+def test_what_a_tool_prints_does_not_reach_the_client(process: Start, tmp_path: Path) -> None:
+    plugin = tmp_path / "sitecustomize.py"
+    plugin.write_text(
+        "import os\n"
+        "import memory_bank.actions.recall as r\n"
+        "old = r._answer\n"
+        "def loud(*a, **k):\n"
+        "    print('chatter', flush=True)\n"
+        "    os.write(1, b'more chatter\\n')\n"
+        "    return old(*a, **k)\n"
+        "r._answer = loud\n"
+    )
+    server = process(path=tmp_path)
+    server.greet()
+    assert "result" in server.ask("tools/call", name="recall", arguments={"query": "tantivy"})
+    code, err = server.hang_up()
+    assert code == 0
+    assert "chatter" in err
+    assert "more chatter" in err

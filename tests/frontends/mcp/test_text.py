@@ -1,0 +1,50 @@
+"""The short text of an answer: what is worth an agent's context."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from memory_bank import Bank, recall
+from memory_bank.frontends.mcp import text
+
+
+def test_a_good_hit_is_shown_whole_and_a_weak_one_by_its_snippet(bank: Bank, project: Path) -> None:
+    body = "A long story about tantivy. " * 25
+    (project / ".memories/facts/story.md").write_text(f"# Story\n\n{body}\n")
+    answer = recall(bank, "long story", count_access=False)
+    (note,) = [note for note in answer.notes if note.path == "facts/story.md"]
+    assert len(note.snippet) + 200 < len(note.content) <= 800
+    good = text.recalled(replace(answer, notes=(replace(note, relevance_score=1.0),)))
+    weak = text.recalled(replace(answer, notes=(replace(note, relevance_score=0.2),)))
+    assert note.content in good
+    assert note.content not in weak
+    assert note.snippet in weak
+    assert f"({len(note.content):,} characters in this section)" in weak
+
+
+def test_a_heading_is_said_once(bank: Bank) -> None:
+    shown = text.recalled(recall(bank, "tantivy consequences", limit=1, count_access=False))
+    assert shown.count("Tantivy over Whoosh") == 1
+
+
+def test_what_makes_an_answer_poorer_is_said(bank: Bank) -> None:
+    answer = recall(bank, "tantivy", count_access=False)
+    poor = text.recalled(replace(answer, fallback_reason="vectors_pending", problem="busy\nnow"))
+    assert "by words only: vectors are still being made" in poor
+    assert poor.endswith("Incomplete: busy now.")
+    nothing = text.recalled(replace(answer, notes=(), result_count=0))
+    assert nothing == "Nothing found (hybrid). Try other or fewer words or filters."
+
+
+@pytest.mark.parametrize(
+    ("days", "told"),
+    [(-1, "today"), (0, "today"), (1, "1 day"), (6, "6 days"), (7, "1 week"), (29, "4 weeks"),
+     (30, "1 month"), (364, "12 months"), (365, "1 year"), (800, "2 years")],
+)  # fmt: skip
+def test_an_age_is_told_in_its_largest_unit(days: int, told: str) -> None:
+    moment = datetime.now(UTC) - timedelta(days=days, minutes=1 if days >= 0 else 0)
+    assert text.age(moment.isoformat()) == told

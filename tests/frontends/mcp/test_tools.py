@@ -1,0 +1,321 @@
+"""Every tool, called by the SDK's own client."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank import open_bank
+from memory_bank.frontends.mcp import cost
+from memory_bank.frontends.mcp.toolbox import Toolbox
+
+Make = Callable[..., object]
+
+BANK = {
+    "create_memory", "append_memory", "read_memory", "update_memory", "edit_memory",
+    "rename_memory", "delete_memory", "restore_memory", "search_memories",
+    "search_linked_memories", "get_memory_stats", "merge_memories",
+}  # fmt: skip
+STORE = {"remember", "recall", "session_note"}
+READING = {
+    "read_memory", "search_memories", "search_linked_memories", "get_memory_stats", "recall",
+}  # fmt: skip
+
+
+def names(agent: object) -> set[str]:
+    listed = agent.ask(agent.client.list_tools)  # type: ignore[attr-defined]
+    return {tool.name for tool in listed.tools}
+
+
+def front_matter(project: Path, path: str) -> str:
+    return (project / ".memories" / path).read_text(encoding="utf-8").split("---")[1]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_an_agent_remembers_and_recalls(serving: Make, mode: str, project: Path) -> None:
+    agent = serving(mode=mode)
+    done = agent(
+        "remember",
+        content="# Retries need jitter\n\nWithout it all clients come back at once.",
+        tags=["HTTP"],
+        type="decision",
+        file_refs=["src/http.py"],
+        symbol_refs=["retry"],
+        entity_refs=["person:sarah"],
+    )
+    assert done["action"] == "created"
+    assert done["path"] == "decisions/retries-need-jitter.md"
+    assert done.text.startswith('Created "decisions/retries-need-jitter.md" (etag ')
+    written = front_matter(project, done["path"])
+    assert "source_type: agent" in written
+    assert "source_agent: test-agent" in written
+    assert "src/http.py" in written
+    assert "sarah" in written
+
+    answer = agent("recall", query="why jitter?", limit=1)
+    (note,) = answer["notes"]
+    assert note["path"] == done["path"]
+    assert note["tags"] == ["http"]
+    assert note["source_agent"] == "test-agent"
+    assert 'by="agent test-agent"' in answer.text
+    assert "come back at once" in answer.text
+
+
+def test_the_same_content_makes_no_second_note(agent: Make) -> None:
+    first = agent("remember", content="Twice told.", tags=["a"])
+    again = agent("remember", content="Twice told.", tags=["b"])
+    assert again["action"] == "updated_existing"
+    assert again["note_id"] == first["note_id"]
+    assert set(again["tags"]) == {"a", "b"}
+
+
+def test_recall_keeps_to_tags_and_the_living(agent: Make, project: Path) -> None:
+    assert agent("recall", query="tantivy", tags_filter=["architecture"])["result_count"] == 1
+    with open_bank(project) as bank:
+        from memory_bank import set_status
+
+        set_status(bank, "bm25", "archived")
+    found = agent("recall", query="scores a word by its rarity", mode="lexical")["notes"]
+    assert "facts/bm25.md" not in [note["path"] for note in found]
+    all_of_them = agent(
+        "recall", query="scores a word by its rarity", mode="lexical", include_archived=True
+    )
+    assert "facts/bm25.md" in [note["path"] for note in all_of_them["notes"]]
+    assert 'status="archived"' in all_of_them.text
+
+
+def test_a_session_note_stays_out_of_git(
+    agent: Make, project: Path, git: Callable[..., str]
+) -> None:
+    done = agent("session_note", content="Halfway through the port.", file_refs=["src/index.py"])
+    assert done["source_type"] == "session"
+    assert done["path"].startswith("sessions/")
+    assert git(project, "status", "--porcelain") == ""
+    assert agent("recall", query="halfway port")["notes"][0]["path"] == done["path"]
+
+
+def test_create_makes_a_note_once(agent: Make, project: Path) -> None:
+    done = agent("create_memory", filename="plans/port", content="# Port\n\nFirst the parser.")
+    assert done["path"] == "plans/port.md"
+    assert "type: journal" in front_matter(project, "plans/port.md")
+    again = agent("create_memory", filename="plans/port", content="Other words.")
+    assert again.error["code"] == "note_exists"
+    assert again.error["hint"]
+
+
+def test_create_keeps_the_front_matter_that_comes_with_the_content(
+    agent: Make, project: Path
+) -> None:
+    content = "---\ntype: plan\ntags: [Port]\nowner: sarah\n---\n# Port\n"
+    done = agent("create_memory", filename="port", content=content, tags=["parser"])
+    assert done["type"] == "plan"
+    assert set(done["tags"]) == {"port", "parser"}
+    written = front_matter(project, "port.md")
+    assert "owner: sarah" in written
+    assert written.count("type: plan") == 1
+    broken = agent("create_memory", filename="broken", content="---\na: [1\n---\n")
+    assert broken.error["code"] == "bad_input"
+
+
+def test_append_update_and_edit_change_a_note(agent: Make, project: Path) -> None:
+    file = project / ".memories" / "facts" / "bm25.md"
+    assert agent("append_memory", filename="bm25", content="Its k is 1.2.")["changed"]
+    assert file.read_text().endswith("long documents.\n\nIts k is 1.2.\n")
+    assert agent("edit_memory", filename="bm25", old="1.2", new="1.5")["changed"]
+    assert agent("edit_memory", filename="bm25", section="BM25", new="Short.")["changed"]
+    assert file.read_text() == "# BM25\n\nShort.\n"
+    assert agent("edit_memory", filename="bm25", old="o", new="0", count=2).error["hint"]
+
+    before = front_matter(project, "decisions/tantivy.md")
+    assert agent("update_memory", filename="tantivy", content="# New\n\nText.")["changed"]
+    after = (project / ".memories/decisions/tantivy.md").read_text()
+    assert after.endswith("---\n# New\n\nText.\n")
+    assert "file_refs: [src/index.py]" in before
+    assert "file_refs: [src/index.py]" in after
+
+
+def test_if_match_refuses_what_was_changed_since(agent: Make, project: Path) -> None:
+    read = agent("read_memory", filename="bm25")
+    short = read.text.split('etag="')[1].split('"')[0]
+    assert read["etag"].startswith(short)
+    for etag in (read["etag"], short):
+        done = agent("edit_memory", filename="bm25", old="BM25", new="BM25", count=0, if_match=etag)
+        assert not done.wrong
+    (project / ".memories/facts/bm25.md").write_text("# BM25\n\nMine.\n")
+    for tool, rest in (
+        ("update_memory", {"content": "Yours."}),
+        ("edit_memory", {"old": "Mine", "new": "Yours"}),
+        ("delete_memory", {}),
+    ):
+        refused = agent(tool, filename="bm25", if_match=short, **rest)
+        assert refused.error["code"] == "conflict", tool
+    assert (project / ".memories/facts/bm25.md").read_text() == "# BM25\n\nMine.\n"
+
+
+def test_read_returns_text_etag_metadata_and_backlinks(agent: Make) -> None:
+    answer = agent("read_memory", filename="decisions/whoosh")
+    assert answer["backlinks_count"] == 1
+    assert answer["type"] == "decision"
+    assert answer["tags"] == ["search"]
+    assert answer["content"].startswith("---\ntype: decision")
+    assert "body" not in answer.result.structured_content
+    assert "easy to install" in answer.text
+    nothing = agent("read_memory", filename="qqqqqqqq")
+    assert nothing.error["hint"] == "find its name with search_memories"
+    missing = agent("read_memory", filename="decisions/whosh")
+    assert missing.error["code"] == "note_not_found"
+    assert "decisions/whoosh" in missing.error["hint"]
+
+
+def test_rename_delete_and_restore(agent: Make, project: Path) -> None:
+    moved = agent("rename_memory", filename="bm25", new_filename="facts/ranking")
+    assert moved["relinked"] == ["decisions/tantivy.md"]
+    assert "[[facts/ranking]]" in (project / ".memories/decisions/tantivy.md").read_text()
+    assert agent("delete_memory", filename="facts/ranking")["path"] == "facts/ranking.md"
+    assert agent("read_memory", filename="facts/ranking").wrong
+    assert agent("restore_memory", filename="facts/ranking")["path"] == "facts/ranking.md"
+    assert not agent("read_memory", filename="facts/ranking").wrong
+
+
+def test_search_filters_by_tag_type_and_time(agent: Make) -> None:
+    def found(**filters: object) -> list[str]:
+        notes = agent("search_memories", query="search whoosh tantivy", **filters)["notes"]
+        return sorted(note["path"] for note in notes)
+
+    both = ["decisions/tantivy.md", "decisions/whoosh.md"]
+    assert found(filter_tags=["search"]) == both
+    assert found(filter_tags=["search", "architecture"]) == both[:1]
+    assert found(filter_type="decision") == both
+    assert found(filter_type="decision", before="2025-12-01") == both[1:]
+    assert found(filter_type="decision", since="2026-01-01", limit=1) == both[:1]
+    wrong = agent("search_memories", query="x", since="someday")
+    assert wrong.error["code"] == "bad_input"
+    assert "2026" in wrong.error["hint"]
+
+
+def test_linked_search_says_why_it_links(agent: Make) -> None:
+    answer = agent("search_linked_memories", query="grows slowly", target_document="src/index.py")
+    (note,) = answer["notes"]
+    assert note["path"] == "decisions/tantivy.md"
+    contexts = [link["context"] for link in note["links"]]
+    assert any("its index grows slowly. See [src/index.py]" in context for context in contexts)
+    assert "link: decisions/tantivy.md:" in answer.text
+    # no word fits: what hangs together is there all the same, and the answer says so
+    other = agent("search_linked_memories", query="zebra", target_document="src/index.py")
+    assert [note["path"] for note in other["notes"]] == ["decisions/tantivy.md"]
+    assert "without them" in other["problem"]
+    nothing = agent("search_linked_memories", query="x", target_document="src/nothing.py")
+    assert nothing.error["code"] == "note_not_found"
+
+
+def test_linked_search_goes_through_ghosts(agent: Make) -> None:
+    agent("create_memory", filename="lesson", content="Builds are slow: [[src/index.py]] is hot.")
+    answer = agent("search_linked_memories", query="slow", target_document="decisions/tantivy")
+    assert "lesson.md" in [note["path"] for note in answer["notes"]]
+    (lesson,) = [note for note in answer["notes"] if note["path"] == "lesson.md"]
+    assert lesson["links"][0]["target"] == "ghost:src/index.py"
+
+
+def test_stats_count(agent: Make) -> None:
+    answer = agent("get_memory_stats")
+    assert answer["count"] == 3
+    assert answer["tags"] == {"search": 2, "architecture": 1}
+    assert answer.text.startswith("3 notes (0 archived)")
+
+
+def test_merge_is_all_or_nothing(agent: Make, project: Path) -> None:
+    wrong = agent(
+        "merge_memories",
+        source_files=["bm25", "no-such-note"],
+        target_file="facts/ranking",
+        summary_content="Both.",
+    )
+    assert wrong.error["code"] == "note_not_found"
+    assert not agent("read_memory", filename="bm25").wrong
+    done = agent(
+        "merge_memories",
+        source_files=["bm25", "whoosh"],
+        target_file="facts/ranking",
+        summary_content="# Ranking\n\nBoth.",
+    )
+    assert done["merged"] == ["facts/bm25.md", "decisions/whoosh.md"]
+    text = (project / ".memories/decisions/tantivy.md").read_text()
+    assert text.count("[[facts/ranking]]") == 2
+    assert agent("restore_memory", filename="facts/bm25")["path"] == "facts/bm25.md"
+
+
+def test_upkeep_rebuilds_and_checks(serving: Make) -> None:
+    agent = serving("upkeep")
+    assert names(agent) == {"sync_memories", "check_memories"}
+    rebuilt = agent("sync_memories", rebuild=True)  # the thread behind may index first
+    assert rebuilt["waiting"] == 0
+    assert rebuilt.text.startswith("Indexed ")
+    assert agent("check_memories").text.startswith("3 notes")
+
+
+def test_the_usual_tools_are_those_of_store_and_bank(serving: Make) -> None:
+    assert names(serving()) == BANK | STORE
+    assert names(serving("store")) == STORE
+
+
+def test_a_reading_agent_has_no_tool_that_writes(serving: Make) -> None:
+    agent = serving("bank", "store", "upkeep", read_only=True)
+    assert names(agent) == READING | {"check_memories"}
+    assert agent("remember", content="x").wrong
+    prompts = agent.ask(agent.client.list_prompts).prompts
+    assert [prompt.name for prompt in prompts] == ["recall-before-work"]
+
+
+def test_every_tool_says_what_it_is(agent: Make) -> None:
+    for tool in agent.ask(agent.client.list_tools).tools:
+        assert tool.title
+        assert tool.description.endswith((".", "?"))
+        assert tool.annotations.read_only_hint == (tool.name in READING)
+        assert tool.annotations.destructive_hint is not None
+        assert tool.annotations.idempotent_hint is not None
+        assert tool.input_schema["additionalProperties"] is False
+        assert tool.output_schema["properties"]
+
+
+def test_the_usual_tools_cost_little_of_an_agents_context() -> None:
+    found = cost.cost(Toolbox())
+    assert found.model_tokens <= found.tokens < cost.LIMIT
+    assert {tool.name for tool in found.tools} == BANK | STORE
+
+
+def test_answers_have_the_fields_of_the_commands(agent: Make, project: Path) -> None:
+    import json
+
+    from tests.frontends.cli.conftest import command, environment
+
+    def said(*words: str) -> dict[str, object]:
+        done = subprocess.run(
+            command([*words, "--json"]),
+            cwd=project,
+            env=environment(),
+            capture_output=True,
+            check=True,
+        )
+        return dict(json.loads(done.stdout))
+
+    pairs = (
+        (agent("recall", query="tantivy"), said("recall", "tantivy")),
+        (agent("read_memory", filename="bm25"), said("show", "bm25")),
+        (agent("get_memory_stats"), said("stats")),
+        (agent("remember", content="One."), said("remember", "Two.")),
+        (agent("append_memory", filename="bm25", content="a"), said("append", "bm25", "b")),
+        (
+            agent("search_linked_memories", query="tantivy", target_document="src/index.py"),
+            said("recall", "tantivy", "--linked-to", "src/index.py"),
+        ),
+        (agent("rename_memory", filename="bm25", new_filename="b"), said("mv", "b", "c")),
+    )
+    for mine, theirs in pairs:
+        fields = dict(mine.result.structured_content)
+        assert set(theirs) - set(fields) <= {"body"}
+        assert set(fields) <= set(theirs)
+        if "notes" in fields:
+            assert set(fields["notes"][0]) == set(theirs["notes"][0])
