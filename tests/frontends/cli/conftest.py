@@ -78,10 +78,15 @@ def real(project: Path) -> Run:
 
 @pytest.fixture
 def terminal(project: Path) -> Run:
-    """Run a command line in a terminal of 80 columns; both outputs come as one."""
+    """Run a command line in a terminal of 80 columns, and type; both outputs come as one."""
     pty = pytest.importorskip("pty")
 
-    def call(*args: str, env: dict[str, str] | None = None, program: Sequence[str] = ()) -> Answer:
+    def call(
+        *args: str,
+        env: dict[str, str] | None = None,
+        program: Sequence[str] = (),
+        keys: str = "",
+    ) -> Answer:
         ours, theirs = pty.openpty()
         setting = {**environment(), "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "40"}
         process = subprocess.Popen(
@@ -94,6 +99,7 @@ def terminal(project: Path) -> Run:
             start_new_session=True,
         )
         os.close(theirs)
+        os.write(ours, keys.encode())
         shown = b"".join(iter(lambda: _read(ours), b""))
         os.close(ours)
         return Answer(process.wait(60), shown.decode().replace("\r\n", "\n"), "")

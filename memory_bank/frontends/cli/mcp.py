@@ -1,0 +1,167 @@
+"""`memory-bank mcp`: make agents' programs start this server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memory_bank.actions.clients import NAMES, SCOPES
+from memory_bank.errors import BadInput
+from memory_bank.frontends.cli._command import NOTHING, Call, as_command
+from memory_bank.frontends.cli._help import Group
+from memory_bank.frontends.cli._output import place
+from memory_bank.frontends.cli._text import interactive
+
+if TYPE_CHECKING:
+    from memory_bank.actions.clients.setup import Change
+
+GROUP = "Agents"
+
+_HEADERS = 2
+"""Lines of a diff before its first place."""
+
+
+def _shared(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Take what tells which entry of which file is meant."""
+    for decorate in (
+        click.option("--yes", is_flag=True, help="Change the file without asking"),
+        click.option("--name", metavar="NAME", help="What the server is called [memory-bank]"),
+        click.option("--scope", type=click.Choice(SCOPES), help="The project's file, or your own"),
+        click.option(
+            "--client", required=True, type=click.Choice(NAMES), metavar="NAME", help=_CLIENT
+        ),
+    ):
+        function = decorate(function)
+    return function
+
+
+_CLIENT = f"The program: {', '.join(NAMES)}"
+
+
+@as_command(
+    "install",
+    why="""
+    Adds this server to the configuration of a program: to the project's file, which is in git and
+    holds for everybody who has the project, or to your own, which holds the paths of this machine.
+    Without --scope it is the project's file where the program reads one and trusts it; see
+    docs/mcp.md.
+
+    Shows what would change and asks first. Everything else in the file stays as it is, comments
+    included. A file that can't be read is not touched.
+    """,
+    examples=(
+        ("memory-bank mcp install --client claude-code", "for everybody in this project"),
+        ("memory-bank mcp install --client codex --yes", "for yourself, without being asked"),
+        ("memory-bank mcp install --client zed --print", "show the entry, change nothing"),
+    ),
+)
+@_shared
+@click.option("--print", "only_print", is_flag=True, help="Show the entry, change no file")
+def _install(
+    call: Call, *, client: str, scope: str | None, name: str | None, yes: bool, only_print: bool
+) -> int:
+    """Add this server to a program's configuration."""
+    from memory_bank.actions.clients.setup import SERVER, install
+
+    with call.open() as bank:
+        change = install(bank, client, scope=scope, name=name or SERVER, blank=only_print)
+    if only_print:
+        _print(call, change)
+        return 0
+    done = _made(call, change, yes=yes)
+    if call.json:
+        _answer(call, change, done=done)
+    elif not change.changed:
+        call.page.line("there already: ", (place(change.file), "place"))
+    elif done:
+        call.page.line("wrote ", (place(change.file), "place"))
+        call.page.line(("next: ", "bold"), f"{change.title}: {change.then}")
+    return 0 if done or not change.changed else NOTHING
+
+
+@as_command(
+    "uninstall",
+    why="""
+    Takes this server out of the configuration of a program. Everything else in the file stays; a
+    file that install made is removed when nothing else is in it. Shows what would change and asks
+    first.
+    """,
+    examples=(("memory-bank mcp uninstall --client cursor", "from this project"),),
+)
+@_shared
+def _uninstall(call: Call, *, client: str, scope: str | None, name: str | None, yes: bool) -> int:
+    """Take this server out of a program's configuration."""
+    from memory_bank.actions.clients.setup import SERVER, needs_bank, uninstall
+
+    with call.open() if needs_bank(client, scope) else nullcontext() as bank:
+        change = uninstall(bank, client, scope=scope, name=name or SERVER)
+    done = _made(call, change, yes=yes)
+    if call.json:
+        _answer(call, change, done=done)
+    elif not change.changed:
+        call.page.line(
+            f"{change.title} has no server {change.name} in ", (place(change.file), "place")
+        )
+    elif done:
+        verb = "removed " if change.after is None else "wrote "
+        call.page.line(verb, (place(change.file), "place"))
+    return 0 if done else NOTHING
+
+
+def _print(call: Call, change: Change) -> None:
+    if call.json:
+        _answer(call, change, done=False)
+        return
+    call.page.write(change.after or "")
+    call.remark(f"for {place(change.file)}")
+
+
+def _answer(call: Call, change: Change, *, done: bool) -> None:
+    """Print a change for a program; other servers of the file are nobody's business."""
+    shown = {"client": change.client, "scope": change.scope, "file": change.file}
+    entry = {} if change.entry is None else {"entry": change.entry}
+    call.page.document({**shown, "name": change.name, **entry, "changed": done})
+
+
+def _made(call: Call, change: Change, *, yes: bool) -> bool:
+    """Make a change once somebody agreed to it; tell whether it was made."""
+    from memory_bank.actions.clients.setup import write
+
+    if not change.changed:
+        return False
+    if not yes and not _agreed(call, change):
+        call.remark("nothing was changed")
+        return False
+    write(change)
+    return True
+
+
+def _agreed(call: Call, change: Change) -> bool:
+    if call.json or not interactive():
+        raise BadInput(
+            f"{change.file} would be changed, and nobody is there to be asked",
+            "add --yes to change it, or see the entry with `mcp install --print`",
+        )
+    from difflib import unified_diff
+
+    before, after = (text.splitlines() for text in (change.before or "", change.after or ""))
+    for line in list(unified_diff(before, after, n=0, lineterm=""))[_HEADERS:]:
+        style = {"+": "good", "-": "bad"}.get(line[:1], "dim")
+        call.aside.line((line, style))
+    call.aside.flush()
+    return click.confirm(f"Change {place(change.file)}?", err=True)
+
+
+command = Group(
+    "mcp",
+    help="Set up agents' programs: Claude, Cursor, Codex ….",
+    why="""
+    Programs that speak the Model Context Protocol start `memory-bank serve mcp` themselves, once
+    their configuration says so. install writes that, uninstall takes it out.
+    """,
+    examples=(("memory-bank mcp install --client claude-code", "in a project"),),
+    commands={made.name or "": made for made in (_install, _uninstall)},
+)
