@@ -52,8 +52,8 @@ def check(file: Path, expected: str | None) -> None:
     raise _changed(file, expected, found)
 
 
-def replace(file: Path, data: bytes, expected: str | None = None) -> None:
-    """Write a file atomically and durably; its mode stays.
+def replace(file: Path, data: bytes, expected: str | None = None, *, mode: int = 0o666) -> None:
+    """Write a file atomically and durably; its mode stays, a new one has `mode` less the umask.
 
     `expected` is the etag the file must still have at the moment of the rename (ABSENT: no
     file); else Conflict or NoteExists is raised and nothing changed. Where the system can swap two
@@ -61,7 +61,7 @@ def replace(file: Path, data: bytes, expected: str | None = None) -> None:
     """
     try:
         make_folder(file.parent)
-        temporary = _write_temporary(file, data)
+        temporary = _write_temporary(file, data, mode)
     except OSError as error:
         raise failed("write", file, error) from error
     try:
@@ -194,10 +194,10 @@ def _await_writers(file: Path) -> None:
         time.sleep(0.005)
 
 
-def _write_temporary(file: Path, data: bytes) -> Path:
+def _write_temporary(file: Path, data: bytes, mode: int) -> Path:
     temporary = file.parent / f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}"
     handle = os.open(
-        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
+        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode
     )
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -13,6 +13,7 @@ from memory_bank.frontends.cli._help import Group
 
 if TYPE_CHECKING:
     from memory_bank.frontends.mcp.cost import Cost
+    from memory_bank.frontends.mcp.http import Opened
 
 GROUP = "Agents"
 
@@ -31,12 +32,17 @@ def _split(_: click.Context, __: click.Parameter, given: str | None) -> tuple[st
     It answers at once, and starts where there is no bank yet: tools then say what to do. What
     notes say reaches the agent as quoted data. --describe shows the tools and how much of the
     agent's context they take.
+
+    With --http it serves many agents by streamable HTTP until Ctrl-C or SIGTERM. On an address
+    that other machines can reach, each request must bring a bearer token. The token is made on
+    first use, in a file that only you can read. What is sent is not encrypted.
     """,
     examples=(
         ("memory-bank serve mcp", "what the agent's configuration calls"),
         ("memory-bank --bank ~/project serve mcp", "where it starts elsewhere"),
         ("memory-bank serve mcp --read-only", "an agent that may look, not write"),
         ("memory-bank serve mcp --describe", "its tools, and what they cost"),
+        ("memory-bank serve mcp --http 127.0.0.1:8765", "many agents of this machine"),
     ),
 )
 @click.option(
@@ -47,11 +53,32 @@ def _split(_: click.Context, __: click.Parameter, given: str | None) -> tuple[st
 )
 @click.option("--read-only", is_flag=True, help="Leave out every tool that writes")
 @click.option("--describe", is_flag=True, help="List the tools and their cost in tokens; no server")
-def _mcp(call: Call, *, toolsets: Sequence[str], read_only: bool, describe: bool) -> int:
+@click.option("--http", metavar="HOST:PORT", help="Listen there, not on stdin")
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Where the bearer token is; asks for it on any address",
+)
+@click.option(
+    "--allow-host", "hosts", metavar="NAME", multiple=True, help="Another name clients call us by"
+)
+def _mcp(
+    call: Call,
+    *,
+    toolsets: Sequence[str],
+    read_only: bool,
+    describe: bool,
+    http: str | None,
+    token_file: str | None,
+    hosts: Sequence[str],
+) -> int:
     """Serve the bank to agents (MCP)."""
     from memory_bank.frontends.mcp.source import Source
     from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
 
+    if not http and (token_file or hosts):
+        raise call.wrong("--token-file and --allow-host go with --http")
     toolbox = Toolbox(toolsets or DEFAULT, read_only=read_only)
     if describe:
         from memory_bank.frontends.mcp.cost import cost
@@ -60,10 +87,34 @@ def _mcp(call: Call, *, toolsets: Sequence[str], read_only: bool, describe: bool
         return 0
     from memory_bank.frontends.mcp.server import build, serve_stdio
 
-    if sys.stdin.isatty():
-        call.remark("waiting for an agent's program on stdin; Ctrl-C ends it, --help tells more")
-    serve_stdio(build(Source(call.named_bank), toolbox))
+    server = build(Source(call.named_bank), toolbox)
+    if not http:
+        if sys.stdin.isatty():
+            call.remark("waiting for an agent's program on stdin; Ctrl-C ends it, --help tells more")
+        serve_stdio(server)
+        return 0
+    from pathlib import Path
+
+    from memory_bank.frontends.mcp.http import serve_http
+
+    file = Path(token_file) if token_file else None
+    serve_http(server, http, token_file=file, hosts=hosts, said=lambda door: _say(call, door))
     return 0
+
+
+def _say(call: Call, door: Opened) -> None:
+    """Tell where the server is, and what a client needs."""
+    file = door.token.file if door.token else None
+    if call.json:
+        call.page.document({"url": door.url, "token_file": file}, indent=None)
+    else:
+        call.page.line("serving ", (door.url, "place"))
+    call.page.flush()
+    if door.token:
+        verb = "made" if door.token.made else "is"
+        call.remark(f"the token {verb} in {file}: send `Authorization: Bearer TOKEN`")
+    if door.remote:
+        call.warn("what is sent is not encrypted: put it behind a proxy with TLS, or a tunnel")
 
 
 def _show(call: Call, found: Cost) -> None:

@@ -1,0 +1,198 @@
+"""The door of HTTP: on this machine for everybody who can reach it, elsewhere with a token."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import logging
+import os
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from hmac import compare_digest
+from pathlib import Path
+
+import anyio
+import uvicorn
+from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
+from mcp.server.auth.provider import AccessToken
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.middleware.authentication import AuthenticationMiddleware
+
+from memory_bank.actions.token import Token, token
+from memory_bank.errors import BadInput
+from memory_bank.frontends.mcp.hiding import Hiding
+from memory_bank.frontends.mcp.server import MemoryServer
+
+PATH = "/mcp"
+MAX_BODY = 4 * 2**20
+"""Bytes of a request; more is answered with 413."""
+
+_MAX_SESSIONS = 256
+_MAX_REQUESTS = 512
+_PATIENCE = 3
+"""Seconds that a stopping server waits for requests that are being answered."""
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An open door."""
+
+    url: str
+    token: Token | None
+    """What a client must show; None when it need not."""
+    remote: bool
+    """Whether other machines can reach it."""
+
+
+class _Guard:
+    """Lets in who shows the token."""
+
+    def __init__(self, expected: bytes) -> None:
+        self._expected = expected
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Return who comes; None for a stranger. Takes the same time for every wrong token."""
+        if not compare_digest(token.encode("latin-1", "replace"), self._expected):
+            return None
+        return AccessToken(token=token, client_id="memory-bank", scopes=[])
+
+
+class _Server(uvicorn.Server):
+    """A server that stops without calling the streams that it cuts errors."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let requests end, then clients go."""
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await super().shutdown(sockets)
+
+
+def serve_http(
+    server: MemoryServer,
+    address: str,
+    *,
+    token_file: Path | None = None,
+    hosts: Sequence[str] = (),
+    said: Callable[[Opened], None],
+) -> None:
+    """Serve any number of clients until SIGINT, which is raised as KeyboardInterrupt, or SIGTERM.
+
+    `hosts` are further names by which clients may call this machine; `said` is told once clients
+    can come. Raises BadInput for an address that can't be listened on.
+    """
+    try:
+        with listen(address) as listener:
+            host, port = listener.getsockname()[:2]
+            remote = not ipaddress.ip_address(host).is_loopback
+            secret = token(token_file) if remote or token_file else None
+            names = _names(address, host, hosts)
+            app = application(server, names, secret)
+            said(Opened(f"http://{_url_host(host)}:{port}{PATH}", secret, remote))
+            _run(app, listener)
+    finally:
+        server.source.close()
+
+
+def listen(address: str) -> socket.socket:
+    """Return a socket that is bound to HOST:PORT; raise BadInput."""
+    host, port = _parsed(address)
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (socket.gaierror, UnicodeError) as error:
+        raise BadInput(f"there is no machine {host!r}", "give an address of this one") from error
+    family, kind, protocol, _, place = min(found, key=lambda one: one[0] != socket.AF_INET)
+    listener = socket.socket(family, kind, protocol)
+    try:
+        if os.name == "posix":  # elsewhere the option lets two servers have one port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(place)
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise _refused(host, port, error) from error
+    return listener
+
+
+def application(server: MemoryServer, names: Sequence[str], secret: Token | None) -> Starlette:
+    """Return the application that answers for a server, guarded."""
+    low = server._lowlevel_server  # noqa: SLF001  (the SDK's public way asks for an OAuth issuer)
+    low.middleware.insert(0, Hiding(server.source))
+    guard = _Guard(secret.value) if secret else None
+    app = low.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=MAX_BODY,
+        max_sessions=_MAX_SESSIONS,
+        transport_security=_security(names),
+        token_verifier=guard,
+    )
+    if guard:
+        app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(guard))
+    return app
+
+
+def _run(app: Starlette, listener: socket.socket) -> None:
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_MAX_REQUESTS,
+        timeout_graceful_shutdown=_PATIENCE,
+    )
+    server = _Server(config)
+    try:
+        anyio.run(server.serve, [listener])
+    except SystemExit:
+        if not server.should_exit:  # it ends so after SIGTERM, once all is answered
+            raise
+
+
+def _security(names: Sequence[str]) -> TransportSecuritySettings:
+    """Let only those in who call this machine by a name of its own (DNS rebinding)."""
+    hosts = [form for name in names for form in (name, f"{name}:*")]
+    return TransportSecuritySettings(
+        allowed_hosts=hosts,
+        allowed_origins=[f"{kind}://{host}" for kind in ("http", "https") for host in hosts],
+    )
+
+
+def _names(address: str, host: str, more: Sequence[str]) -> list[str]:
+    """Return the names by which clients may call what listens on an address."""
+    bound = ipaddress.ip_address(host)
+    found = [_parsed(address)[0], host, *more]
+    if bound.is_loopback or bound.is_unspecified:
+        found += _LOOPBACK
+    if bound.is_unspecified:
+        found.append(socket.gethostname())
+        with suppress(OSError):
+            found += [str(one[4][0]) for one in socket.getaddrinfo(socket.gethostname(), None)]
+    return list(dict.fromkeys(_url_host(name) for name in found if name))
+
+
+def _parsed(address: str) -> tuple[str, int]:
+    host, colon, port = address.rpartition(":")
+    bare = host.removeprefix("[").removesuffix("]")
+    if not (colon and host and port.isdecimal() and port.isascii() and int(port) < 2**16):
+        raise BadInput(f"{address!r} is no HOST:PORT", "for example 127.0.0.1:8765, or [::1]:8765")
+    if ":" in bare and host == bare:
+        raise BadInput(f"{address!r}: which is the port?", f"write [{bare}]:{port}")
+    return bare, int(port)
+
+
+def _url_host(host: str) -> str:
+    return f"[{host}]" if ":" in host and not host.startswith("[") else host
+
+
+def _refused(host: str, port: int, error: OSError) -> BadInput:
+    if error.errno == errno.EADDRINUSE:
+        return BadInput(f"port {port} of {host} is in use", "choose another; 0 is any free one")
+    if error.errno == errno.EADDRNOTAVAIL:
+        return BadInput(f"{host} is no address of this machine", "for example 127.0.0.1")
+    return BadInput(f"can't listen on {host}:{port}: {error.strerror}", "choose another port")

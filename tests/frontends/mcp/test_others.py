@@ -1,0 +1,147 @@
+"""The server under two programs that others wrote to judge servers; both come from npm."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memory_bank
+
+pytestmark = pytest.mark.network
+
+NODE = "22.19"
+PACKAGES = ("@modelcontextprotocol/inspector@2", "@modelcontextprotocol/conformance@0.1")
+BASELINE = Path(__file__).with_name("conformance.yml")
+SERVE = [sys.executable, "-m", "memory_bank", "serve", "mcp", "--toolsets", "store,bank,upkeep"]
+
+# Every tool, in an order in which each finds what it needs, and a field of what it answers.
+CALLS: list[tuple[str, dict[str, Any], str]] = [
+    ("remember", {"content": "# Queues\n\nJobs wait.", "tags": ["ops"]}, "note_id"),
+    ("recall", {"query": "where do jobs wait?", "limit": 3}, "notes"),
+    ("session_note", {"content": "Tried SKIP LOCKED."}, "note_id"),
+    ("create_memory", {"filename": "plans/next", "content": "# Next\n\nTwo."}, "path"),
+    ("append_memory", {"filename": "plans/next", "content": "Three."}, "etag"),
+    ("read_memory", {"filename": "plans/next"}, "content"),
+    ("update_memory", {"filename": "plans/next", "content": "# Next\n\nFour."}, "etag"),
+    ("edit_memory", {"filename": "plans/next", "old": "Four", "new": "Five"}, "etag"),
+    ("rename_memory", {"filename": "plans/next", "new_filename": "plans/then"}, "path"),
+    ("search_memories", {"query": "five", "filter_tags": []}, "notes"),
+    ("search_linked_memories", {"query": "why", "target_document": "src/index.py"}, "notes"),
+    ("delete_memory", {"filename": "plans/then"}, "stamp"),
+    ("restore_memory", {"filename": "plans/then"}, "path"),
+    (
+        "merge_memories",
+        {"source_files": ["plans/then", "facts/bm25"], "target_file": "m", "summary_content": "M"},
+        "merged",
+    ),
+    ("get_memory_stats", {}, "count"),
+    ("sync_memories", {"rebuild": False}, "seconds"),
+    ("check_memories", {}, "notes"),
+]
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="session")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """Install both programs, and a newer Node where there is none; run one by its name."""
+    if not shutil.which("npm"):
+        pytest.skip("there is no npm here")
+    folder = tmp_path_factory.mktemp("npm")
+    (folder / "package.json").write_text('{"private": true}')
+    program = shutil.which("node") or ""
+    found = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    packages = list(PACKAGES)
+    if _version(found.stdout) < _version(NODE):
+        machine = {"x86_64": "x64", "AMD64": "x64", "aarch64": "arm64"}
+        system = {"linux": "linux", "darwin": "darwin", "win32": "win"}[sys.platform]
+        package = f"node-{system}-{machine.get(platform.machine(), platform.machine())}"
+        packages.append(f"{package}@22")
+        program = str(folder / "node_modules" / package / "bin" / "node")
+    install = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", *packages]
+    subprocess.run(install, cwd=folder, check=True, capture_output=True, timeout=500)
+
+    def run(
+        name: str, *args: str, cwd: Path, timeout: int = 300
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [program, str((folder / "node_modules" / ".bin" / name).resolve()), *args],
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=timeout,
+            env={
+                **os.environ,
+                "HOME": str(folder),
+                "PATH": f"{Path(program).parent}{os.pathsep}{os.environ['PATH']}",
+                "PYTHONPATH": str(Path(memory_bank.__file__).parents[1]),
+            },
+        )
+
+    return run
+
+
+def _version(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"[0-9]+", text)[:2])
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_the_inspector_lists_and_calls_every_tool(node: Run, project: Path, era: str) -> None:
+    def ask(method: str, *args: str) -> dict[str, Any]:
+        options = ("--protocol-era", era, "--connect-timeout", "60000", "--method", method)
+        done = node("mcp-inspector", "--cli", *SERVE, *options, *args, cwd=project)
+        assert done.returncode == 0, done.stderr
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    listed = ask("tools/list", "--strict")["tools"]
+    assert {tool["name"] for tool in listed} == {name for name, _, _ in CALLS}
+    for name, arguments, field in CALLS:
+        answer = ask("tools/call", "--tool-name", name, "--tool-args-json", json.dumps(arguments))
+        assert not answer.get("isError"), (name, answer)
+        assert answer["structuredContent"][field] is not None, name
+    assert len(ask("resources/list")["resources"]) > 2
+    assert ask("resources/read", "--uri", "memory://tags")["contents"]
+    prompts = ask("prompts/list")["prompts"]
+    assert {prompt["name"] for prompt in prompts} == {"recall-before-work", "save-what-we-learned"}
+
+
+def test_the_conformance_suite_passes_where_it_applies(node: Run, project: Path) -> None:
+    with subprocess.Popen(
+        [*SERVE, "--http", "127.0.0.1:0", "--json"],
+        cwd=project,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path(memory_bank.__file__).parents[1])},
+    ) as server:
+        assert server.stdout is not None
+        url = json.loads(server.stdout.readline())["url"]
+        suite = ("server", "--url", url, "--suite", "all", "--expected-failures", str(BASELINE))
+        done = node("conformance", *suite, cwd=project)
+        server.terminate()
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-2000:]
+    passed = set(re.findall(r"^✓ ([\w-]+): [1-9]", done.stdout, re.MULTILINE))
+    assert passed >= {
+        "server-initialize",
+        "ping",
+        "tools-list",
+        "tools-call-error",
+        "resources-list",
+        "resources-subscribe",
+        "resources-unsubscribe",
+        "prompts-list",
+        "server-sse-multiple-streams",
+        "dns-rebinding-protection",
+    }
