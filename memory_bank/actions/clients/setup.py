@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
@@ -38,6 +39,8 @@ class _Form(Protocol):
 
 _FORMS: Mapping[str, _Form] = {"json": jsonc, "toml": toml}
 _BANK = "--bank"
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ADDRESSES = ("url", "serverUrl", "httpUrl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +78,20 @@ def install(
     file holds the paths of this machine. `blank` looks at no file: as if it were not there.
     Raises BadInput when the file can't be read, or serves another bank under this name.
     """
+    if not _NAME.fullmatch(name):
+        raise BadInput(f"{name!r} can't name a server", "use letters, digits, '-' and '_'")
     one = known.client(client)
     scope = _scope(one, scope)
     file = _file(one, scope, bank)
     entry = _entry(one, scope, bank)
     before = None if blank else _text(file)
     with _readable(file):
-        _check_bank(file, name, _FORMS[one.form].value_at(before or "", (one.key, name)), entry)
+        _check_same(file, name, _FORMS[one.form].value_at(before or "", (one.key, name)), entry)
         after = _FORMS[one.form].put(before or "", (one.key, name), entry)
     if before is None:
         after += "\n"
-    return Change(client, one.title, scope, file, name, entry, before, after, one.then)
+    then = one.then if scope == "project" or not one.project else "restart it"
+    return Change(client, one.title, scope, file, name, entry, before, after, then)
 
 
 def uninstall(
@@ -106,7 +112,7 @@ def uninstall(
             after = _FORMS[one.form].cut(before, (one.key, name))
         if not after and before.endswith("\n"):
             after = None
-    return Change(client, one.title, scope, file, name, None, before, after, one.then)
+    return Change(client, one.title, scope, file, name, None, before, after, "restart it")
 
 
 def write(change: Change) -> None:
@@ -144,7 +150,10 @@ def _file(one: Client, scope: str, bank: Bank | None) -> Path:
         return known.user_file(one)
     if bank is None or bank.layout.root.name != layout.FOLDER:
         raise BadInput("this bank is not in a project's .memories", "use --scope user")
-    return bank.layout.project / one.project
+    file = bank.layout.project / one.project
+    if not file.resolve().is_relative_to(bank.layout.project):  # a repository may bring a link
+        raise BadInput(f"{file} leads out of the project", "remove the link, or use --scope user")
+    return file
 
 
 def _entry(one: Client, scope: str, bank: Bank) -> dict[str, object]:
@@ -175,14 +184,14 @@ def _named(bank: Bank) -> str:
     return root
 
 
-def _check_bank(file: Path, name: str, old: object, new: Mapping[str, object]) -> None:
-    """Raise BadInput when an entry of that name serves another bank."""
+def _check_same(file: Path, name: str, old: object, new: Mapping[str, object]) -> None:
+    """Raise BadInput when an entry of that name serves another bank, or is not started at all."""
+    hint = f"give this one a name of its own, for example --name {name}-2"
     theirs, ours = _bank_of(old), _bank_of(new)
     if theirs and ours and theirs != ours:
-        raise BadInput(
-            f"{file} has a server {name!r} for another bank, {theirs}",
-            f"give this one a name of its own, for example --name {name}-2",
-        )
+        raise BadInput(f"{file} has a server {name!r} for another bank, {theirs}", hint)
+    if isinstance(old, Mapping) and any(key in old for key in _ADDRESSES):
+        raise BadInput(f"{file} has a server {name!r} that is reached by its address", hint)
 
 
 def _bank_of(entry: object) -> str:

@@ -157,7 +157,7 @@ def _agreed(call: Call, change: Change) -> bool:
 
 command = Group(
     "mcp",
-    help="Set up agents' programs: Claude, Cursor, Codex ….",
+    help="Set up agents' programs, as Claude Code or Cursor.",
     why="""
     Programs that speak the Model Context Protocol start `memory-bank serve mcp` themselves, once
     their configuration says so. install writes that, uninstall takes it out.

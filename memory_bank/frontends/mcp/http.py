@@ -30,7 +30,7 @@ PATH = "/mcp"
 MAX_BODY = 4 * 2**20
 """Bytes of a request; more is answered with 413."""
 
-_MAX_SESSIONS = 256
+_MAX_SESSIONS = 1000
 _MAX_REQUESTS = 512
 _PATIENCE = 3
 """Seconds that a stopping server waits for requests that are being answered."""

@@ -165,3 +165,37 @@ def test_a_bank_of_the_user_s_own_has_no_project(folder: Path) -> None:
 def test_nothing_is_left_of_an_entry_that_was_not_there(bank: Bank) -> None:
     assert not setup.uninstall(bank, "claude-code").changed
     assert layout.FOLDER in os.listdir(bank.layout.project)
+
+
+def test_a_link_that_a_repository_brings_is_not_followed(bank: Bank, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "mcp.json").write_text("{}")
+    (bank.layout.project / ".vscode").symlink_to(outside)
+    (bank.layout.project / ".mcp.json").symlink_to(outside / "mcp.json")
+    for client in ("vscode", "claude-code"):
+        with pytest.raises(BadInput, match="leads out of the project"):
+            setup.install(bank, client)
+        with pytest.raises(BadInput, match="leads out of the project"):
+            setup.uninstall(bank, client)
+    assert (outside / "mcp.json").read_text() == "{}"
+
+
+def test_a_server_that_is_reached_by_its_address_is_not_mixed_with_ours(bank: Bank) -> None:
+    file = bank.layout.project / ".mcp.json"
+    file.write_text('{"mcpServers": {"memory-bank": {"type": "http", "url": "http://x/mcp"}}}')
+    with pytest.raises(BadInput, match="by its address"):
+        setup.install(bank, "claude-code")
+    assert setup.install(bank, "claude-code", name="memory-bank-2").changed
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a.b", "é", "a" * 65, "x\n"])
+def test_a_name_that_some_program_refuses_is_refused(bank: Bank, name: str) -> None:
+    with pytest.raises(BadInput, match="can't name a server"):
+        setup.install(bank, "claude-code", name=name)
+
+
+def test_what_is_next_depends_on_the_file(bank: Bank) -> None:
+    assert "approve" in setup.install(bank, "claude-code").then
+    assert setup.install(bank, "claude-code", scope="user").then == "restart it"
+    assert "refresh" in setup.install(bank, "windsurf").then

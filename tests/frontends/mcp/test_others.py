@@ -55,11 +55,11 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture(scope="session")
 def node(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Install both programs, and a newer Node where there is none; run one by its name."""
-    if not shutil.which("npm"):
-        pytest.skip("there is no npm here")
+    program = shutil.which("node")
+    if not program or not shutil.which("npm"):
+        pytest.skip("there is no Node with npm here")
     folder = tmp_path_factory.mktemp("npm")
     (folder / "package.json").write_text('{"private": true}')
-    program = shutil.which("node") or ""
     found = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     packages = list(PACKAGES)
     if _version(found.stdout) < _version(NODE):
