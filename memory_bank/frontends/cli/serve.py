@@ -111,7 +111,7 @@ def _say(call: Call, door: Opened) -> None:
         call.page.line("serving ", (door.url, "place"))
     call.page.flush()
     if door.token:
-        verb = "made" if door.token.made else "is"
+        verb = "was made" if door.token.made else "is"
         call.remark(f"the token {verb} in {file}: send `Authorization: Bearer TOKEN`")
     if door.remote:
         call.warn("what is sent is not encrypted: put it behind a proxy with TLS, or a tunnel")
