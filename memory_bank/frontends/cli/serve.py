@@ -14,6 +14,7 @@ from memory_bank.frontends.cli._help import Group
 if TYPE_CHECKING:
     from memory_bank.frontends.mcp.cost import Cost
     from memory_bank.frontends.mcp.http import Opened
+    from memory_bank.frontends.mcp.server import MemoryServer
 
 GROUP = "Agents"
 
@@ -88,18 +89,24 @@ def _mcp(
     from memory_bank.frontends.mcp.server import build, serve_stdio
 
     server = build(Source(call.named_bank), toolbox)
-    if not http:
-        if sys.stdin.isatty():
-            call.remark("waiting for an agent's program on stdin; Ctrl-C ends it, --help tells more")
-        serve_stdio(server)
+    if http:
+        _listen(call, server, http, token_file, hosts)
         return 0
+    if sys.stdin.isatty():
+        call.remark("waiting for an agent's program on stdin; Ctrl-C ends it, --help tells more")
+    serve_stdio(server)
+    return 0
+
+
+def _listen(
+    call: Call, server: MemoryServer, http: str, token_file: str | None, hosts: Sequence[str]
+) -> None:
     from pathlib import Path
 
     from memory_bank.frontends.mcp.http import serve_http
 
     file = Path(token_file) if token_file else None
     serve_http(server, http, token_file=file, hosts=hosts, said=lambda door: _say(call, door))
-    return 0
 
 
 def _say(call: Call, door: Opened) -> None:
