@@ -86,7 +86,9 @@ def install(
     entry = _entry(one, scope, bank)
     before = None if blank else _text(file)
     with _readable(file):
-        _check_same(file, name, _FORMS[one.form].value_at(before or "", (one.key, name)), entry)
+        old = _FORMS[one.form].value_at(before or "", (one.key, name))
+        _check_same(file, name, old, entry)
+        entry["args"] = [*_listed(entry), *_options(old)]
         after = _FORMS[one.form].put(before or "", (one.key, name), entry)
     if before is None:
         after += "\n"
@@ -196,9 +198,24 @@ def _check_same(file: Path, name: str, old: object, new: Mapping[str, object]) -
 
 def _bank_of(entry: object) -> str:
     """Return the bank that an entry names; empty when it names none."""
-    args = entry.get("args") if isinstance(entry, Mapping) else None
-    found = args[args.index(_BANK) + 1 :] if isinstance(args, list) and _BANK in args else []
+    args = _listed(entry)
+    found = args[args.index(_BANK) + 1 :] if _BANK in args else []
     return str(found[0]) if found else ""
+
+
+def _options(entry: object) -> list[object]:
+    """Return what an entry tells `serve mcp` besides the bank, as `--read-only`: it stays."""
+    args = _listed(entry)
+    if "mcp" not in args:
+        return []
+    given = args[args.index("mcp") + 1 :]
+    at = given.index(_BANK) if _BANK in given else len(given)
+    return given[:at] + given[at + 2 :]
+
+
+def _listed(entry: object) -> list[object]:
+    args = entry.get("args") if isinstance(entry, Mapping) else None
+    return args if isinstance(args, list) else []
 
 
 def _text(file: Path) -> str | None:

@@ -181,6 +181,24 @@ def test_a_link_that_a_repository_brings_is_not_followed(bank: Bank, tmp_path: P
     assert (outside / "mcp.json").read_text() == "{}"
 
 
+@pytest.mark.parametrize("scope", ["project", "user"])
+def test_what_the_user_tells_the_server_stays(bank: Bank, scope: str) -> None:
+    change = setup.install(bank, "cursor", scope=scope)
+    setup.write(change)
+    text = change.file.read_text()
+    change.file.write_text(
+        text.replace('"mcp", ', '"mcp", "--read-only", ')
+        .replace('"command": "', '"command": "/old/')
+        .replace("]", ', "--toolsets", "store"]')
+    )
+    again = setup.install(bank, "cursor", scope=scope)
+    assert again.entry is not None
+    args = again.entry["args"]
+    assert args[-3:] == ["--read-only", "--toolsets", "store"]  # type: ignore[index]
+    assert args[:-3] == change.entry["args"]  # type: ignore[index]
+    assert again.entry["command"] == change.entry["command"]  # type: ignore[index]
+
+
 def test_a_server_that_is_reached_by_its_address_is_not_mixed_with_ours(bank: Bank) -> None:
     file = bank.layout.project / ".mcp.json"
     file.write_text('{"mcpServers": {"memory-bank": {"type": "http", "url": "http://x/mcp"}}}')
