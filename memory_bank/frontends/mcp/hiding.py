@@ -55,29 +55,31 @@ class Hiding:
         return _ABSOLUTE.sub(_last, text)
 
     def _told(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """Return a tool's answer, in which only errors and our own reports are changed."""
         structure = answer.get("structuredContent")
         if answer.get("isError"):
             return {**answer, "content": _texts(answer, self.hidden)}
         if not isinstance(structure, dict):
             return answer
-        found = [text for text in _said(structure) if self.hidden(text) != text]
-        if not found:
-            return answer
-        return {
-            **answer,
-            "content": _texts(answer, self._without(found)),
-            "structuredContent": _replaced(structure, self.hidden),
-        }
+        changed: dict[str, str] = {}
 
-    def _without(self, found: list[str]) -> Callable[[str], str]:
-        def change(text: str) -> str:
-            for said in found:
+        def change(said: str) -> str:
+            new = self.hidden(said)
+            if new != said:
+                changed[said] = new
+            return new
+
+        def changed_too(text: str) -> str:
+            for said, new in changed.items():
                 if said not in text:
                     return self.hidden(text)  # it is there in another form
-                text = text.replace(said, self.hidden(said))
+                text = text.replace(said, new)
             return text
 
-        return change
+        structure = _replaced(structure, change)
+        if not changed:
+            return answer
+        return {**answer, "content": _texts(answer, changed_too), "structuredContent": structure}
 
     def _banks(self) -> Iterator[str]:
         try:
@@ -99,18 +101,8 @@ def _last(found: re.Match[str]) -> str:
     return f"…/{name}"
 
 
-def _said(structure: dict[str, Any]) -> Iterator[str]:
-    """Yield what an answer says in our own words."""
-    for key in _OURS:
-        if isinstance(structure.get(key), str):
-            yield structure[key]
-    for key in _LISTED:
-        for item in structure.get(key) or ():
-            if isinstance(item, dict) and isinstance(item.get("reason"), str):
-                yield item["reason"]
-
-
 def _replaced(structure: dict[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
+    """Return an answer's structure with what it says in our own words changed."""
     new = dict(structure)
     for key in _OURS:
         if isinstance(new.get(key), str):
