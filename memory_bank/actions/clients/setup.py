@@ -129,11 +129,8 @@ def write(change: Change) -> None:
     if change.after is not None:
         files.replace(file, change.after.encode(), before)
         return
-    files.check(file, before)
-    try:
-        file.unlink(missing_ok=True)
-    except OSError as error:
-        raise files.failed("remove", file, error) from error
+    aside = file.with_name(f"{layout.TEMPORARY_PREFIX}{os.urandom(6).hex()}")
+    files.remove(file, aside, before)
 
 
 def needs_bank(client: str, scope: str | None) -> bool:
