@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -66,7 +65,7 @@ def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> 
         ("memory-bank eval scifact/ --split test", "a public collection"),
     ),
 )
-@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.argument("file", type=click.Path(exists=True))
 @click.option("--mode", type=click.Choice(_MODES), metavar="MODE", help="lexical, semantic, hybrid")
 @click.option("--compare", metavar="MODE,MODE", callback=_pair, help="Two modes, query by query")
 @options.limit(None, "Notes looked at for each query, 10 to 100; default: 10")
@@ -85,7 +84,7 @@ def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> 
 def command(
     call: Call,
     *,
-    file: Path,
+    file: str,
     mode: str | None,
     compare: tuple[str, ...],
     misses: int | None,
@@ -108,14 +107,17 @@ def command(
 
 def _evaluate(
     call: Call,
-    file: Path,
+    name: str,
     *,
     split: str,
     steady: bool,
     **wanted: Any,  # noqa: ANN401  (handed on)
 ) -> Evaluation:
+    from pathlib import Path
+
     from memory_bank.actions.evaluate import evaluate, evaluate_collection
 
+    file = Path(name)
     if file.is_dir():
         return evaluate_collection(file, split=split, progress=call.progress, **wanted)
     if split:
