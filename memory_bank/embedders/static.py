@@ -6,7 +6,7 @@ code is ever imported: it configures logging and looks for files in the wrong fo
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -58,10 +58,16 @@ class Static:
 
     @cached_property
     def _table(self) -> Table:
-        # start-up: a search by words alone needs neither numpy nor the table
-        from memory_bank.embedders._table import Table
+        return _shared(self._folder)
 
-        return Table(self._folder / TABLE.name, self._folder / TOKENIZER.name, _HINT)
+
+@lru_cache(maxsize=1)
+def _shared(folder: Path) -> Table:
+    """Load the table once for all banks of a process: with its tokenizer it takes 80 MB."""
+    # start-up: a search by words alone needs neither numpy nor the table
+    from memory_bank.embedders._table import Table
+
+    return Table(folder / TABLE.name, folder / TOKENIZER.name, _HINT)
 
 
 def load(settings: Settings) -> Static:  # noqa: ARG001  (the contract's signature)

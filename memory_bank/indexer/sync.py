@@ -330,15 +330,20 @@ class Indexer:
         """Fill again the retrievers whose entries are not the manifest's."""
         retrievers = self._retrievers  # loaded before the lock is taken
         with self._turn():  # in the middle of another's batch they differ
-            entries = dict(self._base.execute("SELECT row, note FROM passages"))
+            entries: dict[int, int] = {}
             for retriever in retrievers:
+                checked = f"checked:{retriever.name}"
                 try:
+                    if meta(self._base, checked) == retriever.state():
+                        continue
+                    entries = entries or dict(self._base.execute("SELECT row, note FROM passages"))
                     whole = retriever.holds(entries)
                 except IndexDamaged:
                     whole = False
                 if not whole:
                     self._refill(retriever, progress)
                     report.refilled.append(retriever.name)
+                write.put_meta(self._base, checked, retriever.state())
 
     def _refill(self, retriever: Retriever, progress: Progress) -> None:
         filled = f"filled:{retriever.name}"

@@ -22,6 +22,8 @@ _SPEAKING = "body"
 """The field that speaks: what is like its words, and stands beside them, counts."""
 _BESIDE, _SLOP = 0.25, 2
 """What two words weigh that stand together in the question and in the text, and how far apart."""
+_MORE = 100
+"""The most that is added for it."""
 _MANY = 2000
 """How many passages may have a word that is asked for on top: looking through more takes long."""
 _LIKE, _LEAST_WORTH = 0.7, 0.02
@@ -54,8 +56,8 @@ class Asked:
         found = self._search(query, limit)
         for queries in (self._beside(), self._alike()):
             if parts := [(Occur.Should, query) for query in queries]:
-                more = self._search(Query.boolean_query(parts), limit)
-                found = _added(found, more, only_raise=self._question.strict)
+                more = self._search(Query.boolean_query(parts), min(limit, _MORE))
+                found = _added(found, more, limit, only_raise=self._question.strict)
         return found
 
     def _search(self, query: Query, limit: int) -> Matches:
@@ -169,7 +171,7 @@ class Asked:
         return Query.boolean_query(parts) if len(parts) > 1 else query
 
 
-def _added(found: Matches, more: Matches, *, only_raise: bool) -> Matches:
+def _added(found: Matches, more: Matches, limit: int, *, only_raise: bool) -> Matches:
     """Add up the scores of two answers; where conditions are strict, the first one met them."""
     if not len(more):
         return found
@@ -180,7 +182,7 @@ def _added(found: Matches, more: Matches, *, only_raise: bool) -> Matches:
             sums[row] += score
         elif not only_raise:
             sums[row], places[row] = score, (note, length)
-    rows = sorted(sums, key=lambda row: (-sums[row], row))
+    rows = sorted(sums, key=lambda row: (-sums[row], row))[:limit]
     if not rows:
         return Matches()
     notes, words = zip(*(places[row] for row in rows), strict=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged, StorageFailed
+from memory_bank.notes.scan import stamp
 from memory_bank.sqlite import Connection
 
 
@@ -76,6 +77,11 @@ class Kept:
             base.execute("INSERT OR REPLACE INTO meta VALUES ('owner', ?)", (self._owner,))
         self._base, self._opened_file = base, sqlite.identity(self.file)
         return base
+
+    def state(self) -> str:
+        """Return the stamps of the file and of its write-ahead log, where there is one."""
+        files = (self.file, self.file.with_name(f"{self.file.name}-wal"))
+        return repr([stamp(file) for file in files])
 
     def check(self) -> None:
         """Raise IndexDamaged unless the file is whole."""

@@ -128,6 +128,9 @@ class Retriever(Protocol):
     def holds(self, entries: Mapping[int, int]) -> bool:
         """Tell whether just these passages are in the index: row numbers to note numbers."""
 
+    def state(self) -> str:
+        """Return what is another one whenever its files are: they need not be looked into again."""
+
     def waiting(self) -> int:
         """Count the passages whose slow part is still to be done by `catch_up`."""
 

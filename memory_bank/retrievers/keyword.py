@@ -101,6 +101,10 @@ class KeywordIndex:
         wanted = entries.keys() if self._unit == "passages" else set(entries.values())
         return len(found) == len(wanted) and set(found) == wanted
 
+    def state(self) -> str:
+        """Return the stamp of the list of segments."""
+        return repr(self._seal.meta())
+
     def waiting(self) -> int:
         """Count nothing: words are indexed at once."""
         return 0

@@ -79,6 +79,10 @@ class RelatedWords:
         self.check()
         return True
 
+    def state(self) -> str:
+        """Return the stamps of the database's files."""
+        return self._kept.state()
+
     def waiting(self) -> int:
         """Return 1 if the most used words must be chosen anew, else 0."""
         with sqlite.guarded(self._kept.file):

@@ -124,6 +124,10 @@ class VectorIndex:
                     self._publish(base)
             return 0
 
+    def state(self) -> str:
+        """Return the stamps of the database's files."""
+        return self._kept.state()
+
     def waiting(self) -> int:
         """Count the texts that have no vector yet."""
         with sqlite.guarded(self._file):
