@@ -170,18 +170,27 @@ def newest(base: Connection, scope: Scope, limit: int) -> list[NoteRow]:
 
 
 def superseded(base: Connection, numbers: Collection[int]) -> dict[int, tuple[int, str]]:
-    """Map the notes among these that another active note supersedes to that note and its path."""
+    """Map the notes among these that another active note supersedes to that note and its path.
+
+    Of several the newest is named, and the first path of equals: the same after a rebuild.
+    """
     said_by_new = (
-        "SELECT links.dest, links.note, path FROM links JOIN notes ON notes.id = links.note"
-        " WHERE links.type = 'supersedes' AND status <> 'archived' AND links.dest IN ({})"
+        "SELECT created, path, links.dest, links.note FROM links JOIN notes"
+        " ON notes.id = links.note WHERE links.type = 'supersedes' AND status <> 'archived'"
+        " AND links.dest IN ({})"
     )
     said_by_old = (
-        "SELECT links.note, links.dest, path FROM links JOIN notes ON notes.id = links.dest"
-        " WHERE links.type = 'superseded_by' AND status <> 'archived' AND links.note IN ({})"
+        "SELECT created, path, links.note, links.dest FROM links JOIN notes"
+        " ON notes.id = links.dest WHERE links.type = 'superseded_by' AND status <> 'archived'"
+        " AND links.note IN ({})"
     )
     wanted = list(numbers)
     rows = [row for sql in (said_by_new, said_by_old) for row in chunked(base, sql, wanted)]
-    return {old: (new, path) for old, new, path in rows if old != new}
+    found: dict[int, tuple[int, str]] = {}
+    for _, path, old, new in sorted(rows, key=lambda row: (-row[0], row[1])):
+        if old != new:
+            found.setdefault(old, (new, path))
+    return found
 
 
 def supersedes(base: Connection) -> bool:

@@ -61,6 +61,19 @@ def test_a_superseded_note_knows_its_successor(bank: Bank) -> None:
     assert lookup.superseded(bank.index.base, [a, b]) == {a: (b, "b.md")}
 
 
+def test_of_several_that_supersede_a_note_the_newest_is_named(
+    folder: Path, opening: Callable[..., Bank]
+) -> None:
+    for name, day in (("x", 1), ("b", 9), ("a", 9)):
+        head = f"---\ncreated_at: 2026-01-0{day}\n---\n"
+        (folder / f"{name}.md").write_text(f"{head}supersedes:: [[old]]\n", encoding="utf-8")
+    (folder / "old.md").write_text("# Old\n", encoding="utf-8")
+    bank = opening(folder)
+    bank.catch_up()
+    old, a = number(bank, "old.md"), number(bank, "a.md")
+    assert lookup.superseded(bank.index.base, [old]) == {old: (a, "a.md")}
+
+
 def test_counts_are_those_of_live_notes(bank: Bank) -> None:
     base = bank.index.base
     assert lookup.tag_counts(base) == {"x": 2, "y": 1}
