@@ -39,7 +39,14 @@ _CHUNK = 500
 """Values in one statement; SQLite takes more, but plans and caches shorter ones better."""
 _shared: dict[str, tuple[int, int]] = {}
 """Inode and length of each shared memory when it was last seen."""
-_UNREADABLE = ("SQLITE_IOERR", "SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ")
+_UNREADABLE = frozenset(
+    [
+        "SQLITE_IOERR", "SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_FSTAT",
+        "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMMAP",
+        "SQLITE_IOERR_DELETE_NOENT", "SQLITE_READONLY_DBMOVED",
+    ]
+)  # fmt: skip
+"""Said of a file that is cut short, or that another process replaced while it was open."""
 _DAMAGE = ("malformed", "no such", "has no column", "not a database", "could not decode")
 
 

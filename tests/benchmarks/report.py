@@ -20,7 +20,7 @@ from memory_bank.errors import EmbedderUnavailable
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 LIBRARIES = ("tantivy", "usearch", "numpy", "onnxruntime")
-SECTIONS = ("finding", "peers", "speed")
+SECTIONS = ("finding", "peers", "ablation", "speed")
 _SPEED = (
     ("--notes", "1000,10000"),
     ("--notes", "20000", "--only", "build,disk,warm,memory"),  # 100,000 sections
@@ -67,6 +67,11 @@ def peers(work: Path) -> str:
     return _benchmark(("peers", "--keep", str(work)))
 
 
+def ablation(work: Path) -> str:
+    """Leave out one part of the ranking at a time."""
+    return _benchmark(("ablation", "--keep", str(work)))
+
+
 def speed(work: Path) -> str:
     """Measure every size of bank."""
     tables = [_benchmark(("speed", *words, "--keep", str(work / "speed"))) for words in _SPEED]
@@ -103,7 +108,7 @@ def main() -> None:
         raise SystemExit(
             subprocess.call([sys.executable, "-m", "tests.benchmarks.short"], cwd=ROOT)
         )
-    made = {"finding": finding, "peers": peers, "speed": speed}
+    made = {"finding": finding, "peers": peers, "ablation": ablation, "speed": speed}
     with tempfile.TemporaryDirectory() as temporary:
         work = (options.keep or Path(temporary)).resolve()
         os.environ["XDG_STATE_HOME"] = f"{work}/state"

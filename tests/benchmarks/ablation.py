@@ -1,0 +1,88 @@
+"""What each part of the ranking brings: hybrid search with one part left out at a time.
+
+python -m tests.benchmarks.ablation --only sessions,turns,scifact --keep DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from memory_bank.retrievers import _asked, _words
+from memory_bank.retrievers.base import Matches, Question, Scope
+from memory_bank.retrievers.keyword import KeywordIndex
+from memory_bank.search import ranking
+from tests.benchmarks import collections
+from tests.benchmarks.finding import product
+
+NAMES = ("sessions", "turns", "scifact", "cosqa", "cacm")
+
+_find = KeywordIndex.find
+
+
+def _passages_only(index: KeywordIndex, question: Question, limit: int, scope: Scope) -> Matches:
+    return Matches() if index.name == "notes" else _find(index, question, limit, scope)
+
+
+Swap = tuple[Any, str, object]
+PARTS: dict[str, tuple[Swap, ...]] = {
+    "nothing": (),
+    "words side by side": ((_asked, "_BESIDE", 0.0),),
+    "related words": ((_asked, "_LIKE", 0.0),),
+    "names weigh more": ((_words, "NAME_WEIGHT", 1.0),),
+    "stop words dropped": ((_words, "STOP_WORDS", frozenset()),),
+    "title, identifiers, about": ((_asked, "FIELDS", {"body": 1.0}),),
+    "the whole note": ((KeywordIndex, "find", _passages_only),),
+    "length taken back in sequences": ((ranking, "_KEPT_LENGTH", 0.75),),
+    "words of the notes beside": (
+        (ranking, "BEFORE_WORDS", (0.0, 0.0)),
+        (ranking, "AFTER_WORDS", (0.0, 0.0)),
+    ),
+    "meaning of the notes beside": ((ranking, "BESIDE_MEANING", (0.0, 0.0)),),
+    "the container": ((ranking, "CONTAINER", 0.0),),
+    "the weight of meaning for code": ((ranking, "_CODE_FROM", 2.0),),
+}
+"""What is left out, and the values that leave it out."""
+
+
+@contextmanager
+def without(part: str) -> Iterator[None]:
+    """Leave one part out of every search."""
+    with ExitStack() as swaps:
+        for owner, name, value in PARTS[part]:
+            swaps.enter_context(mock.patch.object(owner, name, value))
+        yield
+
+
+def cells(names: list[str], embedder: str, work: Path) -> Iterator[str]:
+    """Yield R@5 / NDCG@10 for each piece of work."""
+    for name in names:
+        found = product(collections.of(name, work), embedder, "hybrid").figures
+        yield f"{found['R@5']:.3f} / {found['NDCG@10']:.3f}"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--embedder", default="static")
+    parser.add_argument("--only", default=",".join(NAMES))
+    parser.add_argument("--keep", type=Path, help="keep unpacked data and indices there")
+    options = parser.parse_args()
+    names = options.only.split(",")
+    with tempfile.TemporaryDirectory() as temporary:
+        work = options.keep or Path(temporary)
+        print(f"| left out | {' | '.join(names)} |\n|---{'|---' * len(names)}|")
+        for part in PARTS:
+            with without(part):
+                print(
+                    f"| {part} | {' | '.join(cells(names, options.embedder, work))} |", flush=True
+                )
+
+
+if __name__ == "__main__":
+    main()
