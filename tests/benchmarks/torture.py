@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -105,6 +105,8 @@ class Writer:
             time.sleep(self._rng.random() * 0.05)
         dropped = seen[:1] if len(seen) > 20 else []
         kept = [*seen[len(dropped) :], token]
+        # said before: a process that is killed may have written without having been told so
+        self._log.add("tried", began, dropped=dropped)
         self._door.update(name, "".join(f"{line}\n\n" for line in kept), etag)
         self._log.add("wrote", began, token=token, dropped=dropped)
         self._last = token
@@ -215,7 +217,7 @@ def judge(folder: Path, logs: Path) -> Verdict:
     ]
     found = Verdict()
     notes, trash = _tokens(folder, found), _tokens(folder / ".trash", found)
-    dropped = {token for row in rows for token in row.get("dropped", ())}
+    dropped = {token for row in rows for token in row.get("dropped", ()) if _may_be_done(row, rows)}
     for row in rows:
         found.count(row["what"] if row["what"] != "refused" else f"refused: {row['code']}")
         if row["what"] == "wrote" and row["token"] not in notes | trash | dropped:
@@ -229,6 +231,13 @@ def judge(folder: Path, logs: Path) -> Verdict:
         if missed and row["token"] in notes and not any(_moved(row, other) for other in rows):
             found.wrongs.append(f"is in a note, but was not found: {row}")
     return found
+
+
+def _may_be_done(row: dict[str, Any], rows: Sequence[dict[str, Any]]) -> bool:
+    """Tell a write that was done, or may be, from one that was refused: what was tried is not told."""
+    if row["what"] != "tried":
+        return True
+    return row is [other for other in rows if other["who"] == row["who"]][-1]
 
 
 def _tokens(folder: Path, found: Verdict) -> set[str]:
