@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from memory_bank import config, layout, sqlite
 from memory_bank.activity.access import AccessLog
 from memory_bank.config import Settings
-from memory_bank.errors import BadInput, Busy, IndexDamaged, NoBank, NoteNotFound
+from memory_bank.errors import (
+    BadInput,
+    Busy,
+    IndexDamaged,
+    MemoryBankError,
+    NoBank,
+    NoteNotFound,
+)
 from memory_bank.indexer.news import News
 from memory_bank.layout import Layout
 from memory_bank.locks import locked
@@ -23,6 +30,7 @@ from memory_bank.notes.store import Store
 from memory_bank.wiring import Index
 
 if TYPE_CHECKING:
+    from memory_bank.indexer.scout import Scout
     from memory_bank.indexer.sync import Progress, SyncReport
 
 _EMBED_SECONDS = 1.0
@@ -58,6 +66,7 @@ class Bank:
         self._index: Index | None = None
         self._access: AccessLog | None = None
         self._news = News(place.root)
+        self._scout: Scout | None = None
 
     def __enter__(self) -> Self:
         """Return the bank itself."""
@@ -77,6 +86,9 @@ class Bank:
         with self.lock:
             self._drop()
             self._news.close()
+            if self._scout is not None:
+                self._scout.nothing_new()
+                self._scout = None
             if self._access is not None:
                 self._access.close()
                 self._access = None
@@ -135,6 +147,34 @@ class Bank:
                 next_ = "run `memory-bank sync`" if self.embeds else "they are being made"
                 self.problem = f"{report.waiting} passages wait for their vectors: {next_}"
 
+    def answer(self, ask: Callable[[Index], Result], progress: Progress | None = None) -> Result:
+        """Bring the index up to the files and ask it; the question must change nothing.
+
+        After `look_ahead` it is asked while the look goes on, and once more if there was news.
+        """
+        with self.lock:
+            scout, self._scout = self._scout, None
+            if scout is not None:
+                found = None
+                with suppress(MemoryBankError):  # raised below, if there is reason still
+                    found = (self.healing(ask),)
+                if scout.nothing_new() and found and self._complete():
+                    self._news.indexed(self._index)
+                    return found[0]
+            self.catch_up(progress)
+            return self.healing(ask)
+
+    def look_ahead(self) -> None:
+        """Look at the files from a copy of this process, while it loads what will answer.
+
+        For a process that has one question and no threads; elsewhere it does nothing.
+        """
+        if self._index is None and self._access is None and not self.store.interrupted():
+            from memory_bank.indexer.scout import Scout
+
+            self._news.gather()
+            self._scout = Scout.sent(self.layout.root, self.layout.manifest)
+
     def embed(self, seconds: float) -> SyncReport:
         """Embed what waits for about that many seconds, so that no question has to.
 
@@ -145,12 +185,15 @@ class Bank:
 
     def _nothing_new(self) -> bool:
         """Tell whether the index is known to be up to the files, without looking at them."""
+        heard = self._index is not None and self._news.changed(self._index) == frozenset()
+        return heard and self._complete()
+
+    def _complete(self) -> bool:
+        """Tell whether every retriever has everything that the manifest knows."""
         index = self._index
-        if index is None or self._news.changed(index) != frozenset():
-            return False
         try:
             with sqlite.guarded(self.layout.manifest):
-                return index.current() and index.indexer.complete()
+                return index is not None and index.current() and index.indexer.complete()
         except IndexDamaged:
             return False
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from memory_bank.errors import BadSetting
 
@@ -17,84 +17,90 @@ MAX_NOTE_BYTES = 10_000_000
 _HUGE = 10**300
 
 
-def _key(
-    default: object,
-    text: str,
-    *,
-    choices: tuple[str, ...] = (),
-    low: float = 0,
-    private: bool = False,
-) -> Any:  # noqa: ANN401  (dataclasses.field is typed by its default)
-    """Describe one setting; a private one is refused in a project's file."""
-    meta = {"help": text, "choices": choices, "low": low, "private": private}
-    return field(default=default, metadata=meta, repr=not private)
+class Key(NamedTuple):
+    """What is known of one setting beside its type and default."""
+
+    help: str
+    choices: tuple[str, ...] = ()
+    low: float = 0
+    private: bool = False
+    """Refused in a project's file, and never shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """Section `[memory]`: the bank and what it is made of."""
 
-    enabled: bool = _key(True, "false turns recall and remember off for this project")
-    storage_strategy: str = _key(
-        "project",
-        "where the bank is: .memories/ in the project, or the user's data folder",
-        choices=("project", "user"),
+    enabled: Annotated[bool, Key("false turns recall and remember off for this project")] = True
+    storage_strategy: Annotated[
+        str,
+        Key(
+            "where the bank is: .memories/ in the project, or the user's data folder",
+            choices=("project", "user"),
+        ),
+    ] = "project"
+    recency_boost_days: Annotated[float, Key("a note younger than this many days is boosted")] = 7.0
+    recency_boost_factor: Annotated[float, Key("what its score is multiplied with", low=1)] = 1.2
+    access_boost_days: Annotated[float, Key("days until the last access stops counting", low=1)] = (
+        30.0
     )
-    recency_boost_days: float = _key(7.0, "a note younger than this many days is boosted")
-    recency_boost_factor: float = _key(1.2, "what its score is multiplied with", low=1)
-    access_boost_days: float = _key(30.0, "days until the last access stops counting", low=1)
-    access_recency_weight: float = _key(0.1, "weight of how recently a note was accessed")
-    access_count_weight: float = _key(0.05, "weight of how often a note was accessed")
-    max_note_bytes: int = _key(MAX_NOTE_BYTES, "a larger file is listed, not indexed", low=1)
-    embedder: str = _key("static", "what turns text into vectors: `memory-bank embedder list`")
+    access_recency_weight: Annotated[float, Key("weight of how recently a note was accessed")] = 0.1
+    access_count_weight: Annotated[float, Key("weight of how often a note was accessed")] = 0.05
+    max_note_bytes: Annotated[int, Key("a larger file is listed, not indexed", low=1)] = (
+        MAX_NOTE_BYTES
+    )
+    embedder: Annotated[str, Key("what turns text into vectors: `memory-bank embedder list`")] = (
+        "static"
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(NamedTuple):
     """Section `[search]`: how hits are found and ranked."""
 
-    mode: str = _key("hybrid", "default mode", choices=("lexical", "semantic", "hybrid"))
-    fusion: str = _key("scores", "how lists become one", choices=("scores", "rrf"))
-    rrf_k: float = _key(60.0, "the constant of reciprocal rank fusion", low=1)
-    limit: int = _key(10, "default number of notes in an answer", low=1)
+    mode: Annotated[str, Key("default mode", choices=("lexical", "semantic", "hybrid"))] = "hybrid"
+    fusion: Annotated[str, Key("how lists become one", choices=("scores", "rrf"))] = "scores"
+    rrf_k: Annotated[float, Key("the constant of reciprocal rank fusion", low=1)] = 60.0
+    limit: Annotated[int, Key("default number of notes in an answer", low=1)] = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Onnx:
+class Onnx(NamedTuple):
     """Section `[onnx]`: the embedder `onnx`."""
 
-    path: str = _key("", "folder with model.onnx and tokenizer.json", private=True)
-    pooling: str = _key("mean", "how token vectors become one", choices=("mean", "cls"))
-    query_prefix: str = _key("", "text put before a query, if the model wants one")
-    passage_prefix: str = _key("", "text put before a passage, if the model wants one")
-    max_tokens: int = _key(512, "tokens of a text that the model reads", low=8)
+    path: Annotated[str, Key("folder with model.onnx and tokenizer.json", private=True)] = ""
+    pooling: Annotated[str, Key("how token vectors become one", choices=("mean", "cls"))] = "mean"
+    query_prefix: Annotated[str, Key("text put before a query, if the model wants one")] = ""
+    passage_prefix: Annotated[str, Key("text put before a passage, if the model wants one")] = ""
+    max_tokens: Annotated[int, Key("tokens of a text that the model reads", low=8)] = 512
 
 
-@dataclass(frozen=True, slots=True)
-class Http:
-    """Section `[http]`: the embedder `http`."""
+class Http(NamedTuple):
+    """Section `[http]`: the embedder `http`. Its repr is empty: it may hold a key."""
 
-    url: str = _key("", "OpenAI-compatible …/v1/embeddings or Ollama …/api/embed", private=True)
-    model: str = _key("", "the model's name at the endpoint", private=True)
-    key: str = _key("", "bearer token", private=True)
-    dimension: int = _key(0, "vector length; 0 asks the endpoint once", private=True)
-    batch: int = _key(64, "texts a request", low=1, private=True)
-    timeout: float = _key(10.0, "seconds a request may take", low=0.1, private=True)
-    retries: int = _key(2, "further tries after a failed request", private=True)
+    url: Annotated[
+        str, Key("OpenAI-compatible …/v1/embeddings or Ollama …/api/embed", private=True)
+    ] = ""
+    model: Annotated[str, Key("the model's name at the endpoint", private=True)] = ""
+    key: Annotated[str, Key("bearer token", private=True)] = ""
+    dimension: Annotated[int, Key("vector length; 0 asks the endpoint once", private=True)] = 0
+    batch: Annotated[int, Key("texts a request", low=1, private=True)] = 64
+    timeout: Annotated[float, Key("seconds a request may take", low=0.1, private=True)] = 10.0
+    retries: Annotated[int, Key("further tries after a failed request", private=True)] = 2
+
+    def __repr__(self) -> str:
+        """Show nothing of it."""
+        return "Http(…)"
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """All settings of one bank, each section by its name, and where each value came from."""
 
     memory: Memory = Memory()
     search: Search = Search()
     onnx: Onnx = Onnx()
     http: Http = Http()
-    origins: Mapping[str, str] = field(default_factory=dict)
+    origins: Mapping[str, str] = MappingProxyType({})
 
 
-SECTIONS: dict[str, type] = {"memory": Memory, "search": Search, "onnx": Onnx, "http": Http}
+SECTIONS: Mapping[str, Any] = {"memory": Memory, "search": Search, "onnx": Onnx, "http": Http}
 
 
 def load(
@@ -124,11 +130,12 @@ def user_file(environ: Mapping[str, str]) -> Path:
     return Path(home) / "memory-bank" / "config.toml"
 
 
-def describe() -> Iterator[tuple[str, str, object, Mapping[str, Any]]]:
-    """Yield every setting: section, key, default, and its help, choices and privacy."""
+def describe() -> Iterator[tuple[str, str, object, Key]]:
+    """Yield every setting: section, key, default, and what else is known of it."""
     for section, kind in SECTIONS.items():
-        for item in fields(kind):
-            yield section, item.name, item.default, item.metadata
+        hints = get_type_hints(kind, include_extras=True)
+        for key, default in kind._field_defaults.items():
+            yield section, key, default, hints[key].__metadata__[0]
 
 
 def template() -> str:
@@ -136,7 +143,7 @@ def template() -> str:
     lines = ["# Settings of this bank; all lines are optional. See docs/configuration.md."]
     last = ""
     for section, key, default, meta in describe():
-        if meta["private"]:
+        if meta.private:
             continue
         if section != last:
             lines += ["", f"# [{section}]"]
@@ -144,7 +151,7 @@ def template() -> str:
         shown = (
             str(default).lower() if isinstance(default, bool) else f"{default!r}".replace("'", '"')
         )
-        lines.append(f"# {key} = {shown}  # {meta['help']}")
+        lines.append(f"# {key} = {shown}  # {meta.help}")
     return "\n".join(lines) + "\n"
 
 
@@ -157,8 +164,8 @@ def _assemble(values: Mapping[str, tuple[object, str]]) -> Settings:
             if name.startswith(f"{section}.")
         }
         if mine:
-            changed = replace(getattr(settings, section), **mine)
-            settings = replace(settings, **cast("Any", {section: changed}))
+            changed = getattr(settings, section)._replace(**mine)
+            settings = settings._replace(**{section: changed})
     return settings
 
 
@@ -181,12 +188,12 @@ def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
     for section, keys in table.items():
         if section not in SECTIONS or not isinstance(keys, dict):
             where = f"{path}:{_line_of(text, '', section)}"
-            raise BadSetting(f"{where}: unknown setting {section!r}", _known(SECTIONS))
+            raise BadSetting(f"{where}: unknown setting {section!r}", _listed(SECTIONS))
         for key, value in keys.items():
             name = f"{section}.{key}"
             where = f"{path}:{_line_of(text, section, key)}"
             found[name] = (_checked(name, value, where), where)
-            if project and _metadata(name)["private"]:
+            if project and _known(name)[1].private:
                 raise BadSetting(
                     f"{where}: {name} may not be set by a project",
                     f"move it to {user_file(os.environ)}: no repository chooses hosts or keys",
@@ -196,13 +203,14 @@ def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
     found: dict[str, tuple[object, str]] = {}
-    for section, key, default, _ in describe():
+    for section, kind in SECTIONS.items():
         prefix = "" if section == "memory" else f"{section}_"
-        variable = f"MEMORY_BANK_{prefix}{key}".upper()
-        text = environ.get(variable)
-        if text is not None:
-            name = f"{section}.{key}"
-            found[name] = (_checked(name, parse(text, default), variable), variable)
+        for key, default in kind._field_defaults.items():
+            variable = f"MEMORY_BANK_{prefix}{key}".upper()
+            text = environ.get(variable)
+            if text is not None:
+                name = f"{section}.{key}"
+                found[name] = (_checked(name, parse(text, default), variable), variable)
     return found
 
 
@@ -221,41 +229,36 @@ def parse(text: str, default: object) -> object:
     return text
 
 
-def _metadata(name: str) -> Mapping[str, Any]:
-    section, _, key = name.partition(".")
-    for item in fields(SECTIONS[section]) if section in SECTIONS else ():
-        if item.name == key:
-            return {**item.metadata, "default": item.default}
-    raise KeyError(name)
+def _known(name: str) -> tuple[object, Key]:
+    """Return a setting's default and what else is known of it; raise KeyError."""
+    known = {f"{section}.{key}": (default, meta) for section, key, default, meta in describe()}
+    return known[name]
 
 
 def _checked(name: str, value: object, where: str) -> object:
     try:
-        meta = _metadata(name)
+        default, meta = _known(name)
     except KeyError:
         section = name.partition(".")[0]
-        keys = (
-            [item.name for item in fields(SECTIONS[section])] if section in SECTIONS else SECTIONS
-        )
-        raise BadSetting(f"{where}: unknown setting {name!r}", _known(keys)) from None
-    default = meta["default"]
+        keys = SECTIONS[section]._fields if section in SECTIONS else SECTIONS
+        raise BadSetting(f"{where}: unknown setting {name!r}", _listed(keys)) from None
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value) if abs(value) < _HUGE else math.inf
     if type(value) is not type(default):
         wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
-        shown = "its value" if meta["private"] else repr(value)  # it may be a key
-        raise BadSetting(f"{where}: {name}: {shown} is not {wanted[type(default)]}", meta["help"])
-    if meta["choices"] and value not in meta["choices"]:
+        shown = "its value" if meta.private else repr(value)  # it may be a key
+        raise BadSetting(f"{where}: {name}: {shown} is not {wanted[type(default)]}", meta.help)
+    if meta.choices and value not in meta.choices:
         raise BadSetting(
-            f"{where}: {name} = {value!r}", f"choose one of: {', '.join(meta['choices'])}"
+            f"{where}: {name} = {value!r}", f"choose one of: {', '.join(meta.choices)}"
         )
-    if isinstance(value, int | float) and not isinstance(value, bool) and not value >= meta["low"]:
-        raise BadSetting(f"{where}: {name} = {value!r} is below {meta['low']}", meta["help"])
+    if isinstance(value, int | float) and not isinstance(value, bool) and not value >= meta.low:
+        raise BadSetting(f"{where}: {name} = {value!r} is below {meta.low}", meta.help)
     return value
 
 
-def _known(keys: object) -> str:
-    return "known: " + ", ".join(sorted(cast("Any", keys)))
+def _listed(keys: Iterable[str]) -> str:
+    return "known: " + ", ".join(sorted(keys))
 
 
 def _line_of(text: str, section: str, key: str) -> int:

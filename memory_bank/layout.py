@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from memory_bank.errors import BadName, NoBank, StorageFailed
@@ -14,6 +12,9 @@ FOLDER = ".memories"
 NOTE_SUFFIXES = (".md", ".markdown")
 TEMPORARY_PREFIX = ".mb-"
 """Start of a file that is being written; a kill may leave one behind, the next start removes it."""
+
+JOURNAL_PREFIX = ".journal-"
+"""Start of a folder in the trash that holds a change of several files in the middle of its work."""
 
 MODELS = "models"
 """Folder of the user's data that holds weights of embedders, so no bank may be called that."""
@@ -28,14 +29,13 @@ sessions/
 """
 
 
-@dataclass(frozen=True, slots=True)
 class Layout:
     """The folders of one bank."""
 
-    root: Path
-    """The folder of notes, resolved."""
-    index: Path
-    """Derived files; safe to delete at any time."""
+    def __init__(self, root: Path, index: Path) -> None:
+        """Take the folder of notes, resolved, and that of derived files, safe to delete."""
+        self.root = root
+        self.index = index
 
     @property
     def project(self) -> Path:
@@ -78,6 +78,8 @@ def at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
         raise NoBank(f"{root} is not a folder", "make it, or run `memory-bank init`")
     index = root / ".index"
     if index.is_symlink() or not os.access(index if index.is_dir() else root, os.W_OK):
+        import hashlib  # start-up: OpenSSL comes with it
+
         name = hashlib.sha256(str(root).encode()).hexdigest()[:16]
         index = user_folder("cache", environ) / name
     return Layout(root=root, index=index)

@@ -102,7 +102,7 @@ def test_a_byte_order_mark_is_no_error(project: Path, folder: Path) -> None:
     assert config.load(folder).search.limit == 3
 
 
-PRIVATE = [(s, k) for s, k, _, meta in config.describe() if meta["private"]]
+PRIVATE = [(s, k) for s, k, _, meta in config.describe() if meta.private]
 
 
 @pytest.mark.parametrize(("section", "key"), PRIVATE)
@@ -188,9 +188,7 @@ def test_the_template_says_nothing_and_everything(project: Path, folder: Path) -
     told: dict[str, dict[str, Any]] = tomllib.loads("\n".join(lines))
     assert told == {
         section: {
-            k: default
-            for s, k, default, m in config.describe()
-            if s == section and not m["private"]
+            k: default for s, k, default, m in config.describe() if s == section and not m.private
         }
         for section in told
     }
@@ -201,8 +199,8 @@ def test_the_template_says_nothing_and_everything(project: Path, folder: Path) -
 
 def test_every_setting_says_what_it_is() -> None:
     for section, key, default, meta in config.describe():
-        assert meta["help"], f"{section}.{key}"
-        assert not meta["choices"] or default in meta["choices"]
+        assert meta.help, f"{section}.{key}"
+        assert not meta.choices or default in meta.choices
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs a folder in a file's place")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memory_bank.actions.navigate import LinkShown, broken
+from memory_bank.actions.joined import LinkShown
+from memory_bank.actions.navigate import broken
 from memory_bank.bank import Bank
 from memory_bank.config import Settings
 from memory_bank.indexer.sync import Progress, SyncReport

@@ -234,13 +234,12 @@ def _by_id(misses: Sequence[Miss], ids: Mapping[str, str]) -> tuple[Miss, ...]:
 
 
 def _steady(settings: Settings) -> Settings:
-    memory = replace(
-        settings.memory,
+    memory = settings.memory._replace(
         recency_boost_factor=1.0,
         access_recency_weight=0.0,
         access_count_weight=0.0,
     )
-    return replace(settings, memory=memory)
+    return settings._replace(memory=memory)
 
 
 def _run(bank: Bank, wanted: Sequence[Expected], mode: str, options: _Wanted) -> _Run:

@@ -9,15 +9,12 @@ from datetime import datetime
 from memory_bank.bank import Bank
 from memory_bank.errors import NoteNotFound
 from memory_bank.manifest import filters, linktable, lookup
-from memory_bank.manifest.lookup import NoteRow
+from memory_bank.manifest.lookup import BY_HAND, NoteRow
 from memory_bank.notes.dates import iso_of
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Entity, Fault
 from memory_bank.search.query import conditions
 from memory_bank.wiring import Index
-
-BY_HAND = "manual"
-"""Source of a note that names none: a person wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +132,7 @@ def show(bank: Bank, name: str) -> Shown:
         body=note.text[note.body_start :],
         etag=note.etag,
         backlinks_count=len(links),
-        access_count=seen.count if seen else 0,
+        access_count=seen.times if seen else 0,
         faults=note.faults,
         writable=note.writable,
     )

@@ -7,31 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memory_bank.actions.joined import GHOST, LinkShown, node_of, shown
 from memory_bank.bank import Bank
-from memory_bank.errors import NoteNotFound
 from memory_bank.manifest import linktable, lookup
 from memory_bank.manifest.linktable import LinkRow
 from memory_bank.wiring import Index
 
 if TYPE_CHECKING:
     from memory_bank.retrievers.graph import LinkGraph
-
-GHOST = "ghost:"
-
-
-@dataclass(frozen=True, slots=True)
-class LinkShown:
-    """One link with the words around it."""
-
-    source: str
-    line: int
-    target: str
-    """Path of a note, or `ghost:` and a name."""
-    type: str
-    kind: str
-    context: str
-    """About 100 characters on each side of the link."""
-    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +61,7 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
     if node.startswith(GHOST):
         ghost = node.removeprefix(GHOST)
         rows = bank.healing(lambda index: linktable.to_ghost(index.base, ghost))
-        return NoteLinks(node, (), tuple(_shown(row, "") for row in rows))
+        return NoteLinks(node, (), tuple(shown(row) for row in rows))
 
     def both(index: Index) -> tuple[Sequence[LinkRow], Sequence[LinkRow], Sequence[str]]:
         note = lookup.note_at(index.base, node)
@@ -89,32 +72,9 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
     out, into, wrong = bank.healing(both)
     return NoteLinks(
         node,
-        tuple(_shown(row, problem) for row, problem in zip(out, wrong, strict=True)),
-        tuple(_shown(row, "") for row in into),
+        tuple(shown(row, problem) for row, problem in zip(out, wrong, strict=True)),
+        tuple(shown(row) for row in into),
     )
-
-
-def joined(index: Index, node: str) -> dict[int, tuple[LinkShown, ...]]:
-    """Map each note that hangs together with a note or ghost to the links that say why.
-
-    These are the links into it, and for a note also those out of it to other notes, and those of
-    others to the ghosts that it speaks of too.
-    """
-    if node.startswith(GHOST):
-        note, out = None, []
-        into = linktable.to_ghost(index.base, node.removeprefix(GHOST))
-    else:
-        note = lookup.note_at(index.base, node)
-        number = note.number if note else -1
-        out, into = linktable.outgoing(index.base, number), linktable.incoming(index.base, number)
-        for ghost in dict.fromkeys(row.ghost for row in out if row.ghost and not row.ambiguous):
-            into += linktable.to_ghost(index.base, ghost)
-    pairs = [(row.source, row) for row in into] + [(row.dest, row) for row in out if row.dest]
-    found: dict[int, list[LinkShown]] = {}
-    for number, row in pairs:
-        if note is None or number != note.number:
-            found.setdefault(number, []).append(_shown(row, ""))
-    return {number: tuple(dict.fromkeys(links)) for number, links in found.items()}
 
 
 def ghosts(bank: Bank) -> tuple[Ghost, ...]:
@@ -170,7 +130,7 @@ def broken(index: Index) -> tuple[LinkShown, ...]:
     """Return the broken links of the whole bank."""
     rows = linktable.all_links(index.base)
     wrong = problems(index, rows)
-    return tuple(_shown(row, problem) for row, problem in zip(rows, wrong, strict=True) if problem)
+    return tuple(shown(row, problem) for row, problem in zip(rows, wrong, strict=True) if problem)
 
 
 def count_problems(index: Index) -> Counter[str]:
@@ -200,40 +160,7 @@ def _slug(heading: str) -> str:
     return kept.strip().replace(" ", "-")
 
 
-def node_of(bank: Bank, name: str) -> str:
-    """Return the path of the note that a name means, or `ghost:` and the name of a ghost.
-
-    Raises NoteNotFound when it is neither.
-    """
-    if not name.startswith(GHOST):
-        try:
-            return bank.find(name)
-        except NoteNotFound:
-            if not bank.healing(lambda index: linktable.to_ghost(index.base, name)):
-                raise
-    else:
-        bank.catch_up()
-    ghost = name.removeprefix(GHOST)
-    rows = bank.healing(lambda index: linktable.to_ghost(index.base, ghost))
-    if not rows:
-        raise NoteNotFound(f"nothing links to {name!r}", "see `memory-bank links --ghosts`")
-    return GHOST + rows[0].ghost
-
-
 def _graph(bank: Bank) -> LinkGraph:
     from memory_bank.retrievers.graph import LinkGraph  # start-up: most questions need no walk
 
     return LinkGraph(bank.healing(lambda index: linktable.edges(index.base)))
-
-
-def _shown(row: LinkRow, problem: str) -> LinkShown:
-    shown = row.text or row.target or row.heading
-    return LinkShown(
-        source=row.source_path,
-        line=row.line,
-        target=row.dest_path or GHOST + row.ghost,
-        type=row.type,
-        kind=row.kind,
-        context=" ".join(part for part in (row.before, f"[{shown}]", row.after) if part),
-        problem=problem or None,
-    )

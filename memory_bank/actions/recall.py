@@ -6,15 +6,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank import sqlite
-from memory_bank.actions.listing import BY_HAND
-from memory_bank.actions.navigate import LinkShown, joined, node_of
+from memory_bank.actions.joined import LinkShown, joined, node_of
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
 from memory_bank.manifest import database, filters
-from memory_bank.manifest.lookup import PassageRow, SectionRow
+from memory_bank.manifest.lookup import BY_HAND, PassageRow, SectionRow
 from memory_bank.notes import files
 from memory_bank.notes.dates import iso_of
 from memory_bank.notes.decoding import decode
@@ -38,8 +37,7 @@ _TRIES = 5
 """How often an answer is made anew when a note changes while it is put together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Also:
+class Also(NamedTuple):
     """Another section of a note that matches."""
 
     line: int
@@ -48,8 +46,7 @@ class Also:
     relevance_score: float
 
 
-@dataclass(frozen=True, slots=True)
-class RecalledNote:
+class RecalledNote(NamedTuple):
     """A note in an answer, with its best section."""
 
     note_id: str
@@ -132,7 +129,7 @@ def recall(
     with bank.lock:
         answer, hits = _answer(bank, wanted, progress)
         if wanted.node and query and not hits:
-            answer, hits = _answer(bank, replace(wanted, query=""), progress)
+            answer, hits = _answer(bank, wanted._replace(query=""), progress)
             answer = replace(
                 answer, query=query, problem=answer.problem or (_WORDLESS if hits else None)
             )
@@ -142,8 +139,7 @@ def recall(
         return replace(answer, problem=answer.problem or uncounted or None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(NamedTuple):
     query: str
     conditions: tuple[filters.Condition, ...]
     mode: str
@@ -159,8 +155,7 @@ def _answer(bank: Bank, wanted: _Wanted, progress: Progress | None) -> tuple[Rec
     The hits returned are those of the notes in the answer.
     """
     for _ in range(_TRIES):
-        bank.catch_up(progress)
-        found, notes, changed = bank.healing(lambda index: _asked(bank, index, wanted))
+        found, notes, changed = bank.answer(lambda index: _asked(bank, index, wanted), progress)
         if None not in notes and not changed:
             break
     else:
@@ -236,7 +231,7 @@ def _recalled(
         source_type=note.source_type or BY_HAND,
         source_agent=str(note.rest.get("source_agent", "")),
         created_at=iso_of(note.created),
-        access_count=hit.access.count,
+        access_count=hit.access.times,
         relevance_score=round(hit.score, 4),
         reasons=hit.reasons,
         also=tuple(

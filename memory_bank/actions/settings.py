@@ -36,9 +36,9 @@ def settings_of(settings: Settings) -> tuple[Setting, ...]:
             value=_told(f"{section}.{key}", getattr(getattr(settings, section), key)),
             default=default,
             origin=settings.origins.get(f"{section}.{key}", "default"),
-            help=meta["help"],
-            private=meta["private"],
-            choices=meta["choices"] or None,
+            help=meta.help,
+            private=meta.private,
+            choices=meta.choices or None,
         )
         for section, key, default, meta in describe()
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from memory_bank import sqlite
 from memory_bank.errors import Busy, IndexDamaged, StorageFailed
@@ -17,11 +17,10 @@ CREATE TABLE accesses (
 _VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(NamedTuple):
     """How often a note was accessed, and when last (seconds since the epoch)."""
 
-    count: int = 0
+    times: int = 0
     last: float = 0.0
 
 

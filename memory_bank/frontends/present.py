@@ -13,13 +13,14 @@ from memory_bank.errors import MemoryBankError
 
 # Control characters (newline and tab aside), line and paragraph separators, what turns the order
 # of text around, halves of surrogate pairs, and letters that nobody can see.
-_HARMFUL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]"
+_HARMFUL = (
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
 )
 # Beyond these, what an agent reads and its user does not see: zero-width and filler characters,
 # marks of direction, variation selectors (one that makes an emoji of a sign is left alone), what
 # has no meaning of its own. A line end of two characters is one.
-_UNSEEN = re.compile(
+_UNSEEN = (
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb"
     "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
@@ -31,7 +32,7 @@ _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 def plain(value: object) -> object:
     """Return a value as JSON has it: fields in their order, those that are None left out."""
-    fields = getattr(type(value), "__dataclass_fields__", None)
+    fields = _fields(type(value))
     if fields is not None:
         pairs = ((name, getattr(value, name)) for name in fields)
         return {name: plain(item) for name, item in pairs if item is not None}
@@ -58,14 +59,20 @@ def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str,
         if issubclass(origin, Mapping):
             return {"type": "object", "additionalProperties": schema(rest[0], depth=depth)}
         return {"type": "array", "items": schema(first, depth=depth)}
-    if not hasattr(kind, "__dataclass_fields__"):
+    names = _fields(kind)
+    if names is None:
         return {"type": _JSON_TYPES[kind]} if kind in _JSON_TYPES else {}
     if not depth:
         return {"type": "object"}
     hints = get_type_hints(kind)
-    names = [name for name in kind.__dataclass_fields__ if name not in without]
-    fields = {name: schema(hints[name], depth=depth - 1) for name in names}
+    fields = {name: schema(hints[name], depth=depth - 1) for name in names if name not in without}
     return {"type": "object", "properties": fields}
+
+
+def _fields(kind: type) -> Collection[str] | None:
+    """Return the fields of a record, a named tuple or dataclass; None for all else."""
+    named: Collection[str] | None = getattr(kind, "__dataclass_fields__", None)
+    return getattr(kind, "_fields", named)
 
 
 def document(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:
@@ -73,7 +80,9 @@ def document(value: object, *, indent: int | None = 2, ascii_only: bool = False)
     import json
 
     text = json.dumps(plain(value), ensure_ascii=ascii_only, indent=indent)
-    return _HARMFUL.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    if _all_printable(text):
+        return text
+    return re.sub(_HARMFUL, lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def failure(code: str, message: str, hint: str = "") -> dict[str, object]:
@@ -88,7 +97,7 @@ def error(problem: MemoryBankError) -> dict[str, object]:
 
 def visible(text: str) -> str:
     r"""Return a text with its harmful characters written out, as `\x1b`; it keeps its lines."""
-    return _HARMFUL.sub(_written_out, text)
+    return text if _all_printable(text) else re.sub(_HARMFUL, _written_out, text)
 
 
 def one_line(text: str) -> str:
@@ -102,10 +111,15 @@ def unhidden(value: object) -> object:
     Line ends and tabs stay. What an agent is given says no more than what its user would see.
     """
     if isinstance(value, str):
-        return _UNSEEN.sub(_written_out, value)
+        return re.sub(_UNSEEN, _written_out, value)
     if isinstance(value, Mapping):
         return {str(unhidden(key)): unhidden(item) for key, item in value.items()}
     return [unhidden(item) for item in value] if isinstance(value, list) else value
+
+
+def _all_printable(text: str) -> bool:
+    """Tell that nothing in a text can do harm: most answers need no pattern compiled."""
+    return text.replace("\n", "").replace("\t", "").isprintable()
 
 
 def _written_out(found: re.Match[str]) -> str:

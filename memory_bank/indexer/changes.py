@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from memory_bank.manifest.database import DONE, UNINDEXED
+from memory_bank.manifest.database import DONE, UNINDEXED, meta
 from memory_bank.notes.scan import Scan, Stamp
 from memory_bank.sqlite import Connection, chunked
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(NamedTuple):
     """Files to look into, and notes whose files are gone."""
 
     changed: dict[str, Stamp]
@@ -25,7 +23,15 @@ class Changes:
         return bool(self.changed or self.gone or self.refused is not None)
 
 
+COMPLETE = "complete"
+"""Key of what all retrievers were when they had everything that was indexed."""
+
 _ROWS = "SELECT id, path, state, size, mtime_ns, ctime_ns, inode FROM notes"
+
+
+def complete(base: Connection, signature: str) -> bool:
+    """Tell whether every retriever has everything that was indexed."""
+    return meta(base, COMPLETE) == signature
 
 
 def compare(base: Connection, scan: Scan) -> Changes:

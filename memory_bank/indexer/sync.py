@@ -14,7 +14,7 @@ from functools import cached_property, partial
 from itertools import islice
 
 from memory_bank.errors import EmbedderUnavailable, IndexDamaged
-from memory_bank.indexer.changes import Changes, compare, compare_some
+from memory_bank.indexer.changes import COMPLETE, Changes, compare, compare_some, complete
 from memory_bank.indexer.dates import Dates
 from memory_bank.indexer.reading import Asked, Found, Place, Same, Unread, read_all
 from memory_bank.layout import Layout, private_folder
@@ -42,8 +42,6 @@ _FEW = 16
 _ONE_BATCH = 0.001
 _EMBED_TURN = 2.0
 """Seconds of embedding under one lock."""
-
-_COMPLETE = "complete"
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
@@ -132,7 +130,7 @@ class Indexer:
 
     def complete(self) -> bool:
         """Tell whether every retriever has everything that was indexed."""
-        return meta(self._base, _COMPLETE) == self._signature
+        return complete(self._base, self._signature)
 
     def embed(self, seconds: float) -> SyncReport:
         """Embed what waits for about that many seconds; first fill what questions don't wait for.
@@ -400,8 +398,8 @@ class Indexer:
         self._put_complete(self._signature if whole else "")
 
     def _put_complete(self, signature: str) -> None:
-        if meta(self._base, _COMPLETE) != signature:
-            write.put_meta(self._base, _COMPLETE, signature)
+        if not complete(self._base, signature):
+            write.put_meta(self._base, COMPLETE, signature)
 
 
 def _silent(what: str, done: int, total: int) -> None:

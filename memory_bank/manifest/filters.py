@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from memory_bank.manifest.database import GONE, UNINDEXED
 from memory_bank.notes.names import key
@@ -12,8 +12,7 @@ from memory_bank.retrievers.base import Scope
 from memory_bank.sqlite import Connection
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """One condition that a note must meet, or must not when `negated`.
 
     `key` is tag, type, status, since, before, in, links, or a key of the notes' front matter.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory_bank.manifest.database import DONE, PENDING, SEPARATOR
 from memory_bank.sqlite import Connection, chunked
@@ -21,8 +20,7 @@ _FROM = (
 _LIVE = f"source.state IN ({DONE}, {PENDING})"
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRow:
+class LinkRow(NamedTuple):
     """One link: where it stands, what it says, and the note or ghost it leads to."""
 
     source: int
@@ -43,7 +41,7 @@ class LinkRow:
     dest_path: str
 
 
-_FIELDS = [field.name for field in fields(LinkRow)]
+_FIELDS = LinkRow._fields
 
 
 def outgoing(base: Connection, note: int) -> list[LinkRow]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from memory_bank.errors import IndexDamaged
@@ -29,6 +29,8 @@ PREVIOUS = ("previous", "prev")
 PART_OF = ("part_of", "session", "parent", "up")
 """Types of links that say where a note stands among others."""
 _ORDER = ", ".join(f"'{kind}'" for kind in (*NEXT, *PREVIOUS, *PART_OF))
+BY_HAND = "manual"
+"""Source of a note that names none: a person wrote it."""
 _SUPERSEDING = "'supersedes', 'superseded_by'"
 _LIVE = f"state IN ({DONE}, {PENDING})"
 
@@ -38,8 +40,7 @@ _KEY = "CASE note_id WHEN '' THEN path ELSE note_id END"
 Dates = Mapping[int, tuple[float, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class NoteRow:
+class NoteRow(NamedTuple):
     """What the manifest knows of a note."""
 
     number: int
@@ -64,18 +65,17 @@ class NoteRow:
         return self.id or self.path
 
 
-_FIELDS = [item.name for item in fields(NoteRow)][:-1]
+_FIELDS = NoteRow._fields[:-1]
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(NamedTuple):
     """How some notes hang together, by number."""
 
-    following: Mapping[int, int] = field(default_factory=dict)
+    following: Mapping[int, int] = MappingProxyType({})
     """A note and the one that its `next` link, or the other's `previous` link, leads to."""
-    container: Mapping[int, str] = field(default_factory=dict)
+    container: Mapping[int, str] = MappingProxyType({})
     """A note and what it says it is a part of: a note's path, or a ghost."""
-    spans: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    spans: Mapping[int, tuple[int, int]] = MappingProxyType({})
     """First and last row of the notes in `following`."""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -110,7 +109,7 @@ def _said(note: Note, dating: Dating) -> Row:
         "aliases": meta.aliases,
         "file_refs": meta.file_refs,
         "symbol_refs": meta.symbol_refs,
-        "entity_refs": [asdict(entity) for entity in meta.entity_refs],
+        "entity_refs": [entity._asdict() for entity in meta.entity_refs],
         "extra": meta.extra,
     }
     said = {key: value for key, value in rest.items() if value}

@@ -5,8 +5,7 @@ from __future__ import annotations
 import posixpath
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.layout import FOLDER
 from memory_bank.notes.names import key, name_of
@@ -18,8 +17,7 @@ PATH, FILE_NAME, ALIAS, TITLE, ID = range(5)
 """Ranks of a name: a link takes the notes of the lowest rank that has any."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """Where a link may lead: keys in order, and the ghost's name when no note answers."""
 
     first: str

@@ -11,12 +11,11 @@ _MILLIS_FROM = 10**11
 _SECONDS_FROM = 10_000
 """Below, a number with a fraction is a year and its month."""
 _YEARS = range(1900, 2200)
-_DIGITS = re.compile(r"-?[0-9]{1,17}")
-_SHAPE = re.compile(
+_DIGITS = r"-?[0-9]{1,17}"
+_SHAPE = (
     r"(?P<year>[0-9]{4})(?P<sep>[-/.])(?P<month>[0-9]{1,2})(?:(?P=sep)(?P<day>[0-9]{1,2}))?"
     r"(?:[T ]+(?P<time>[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?))?"
-    r"\s*(?P<zone>Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?",
-    re.IGNORECASE,
+    r"\s*(?P<zone>Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?"
 )
 
 
@@ -68,9 +67,9 @@ def _from_number(number: float) -> datetime:
 
 
 def _from_text(text: str) -> datetime:
-    if _DIGITS.fullmatch(text):
+    if re.fullmatch(_DIGITS, text):
         return _from_number(int(text))
-    found = _SHAPE.fullmatch(text)
+    found = re.fullmatch(_SHAPE, text, re.IGNORECASE)
     if not found:
         return _utc(datetime.fromisoformat(text))
     day = f"{found['year']}-{found['month']:0>2}-{found['day'] or '01':0>2}"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.errors import UnreadableNote
 from memory_bank.notes.places import BREAK
@@ -21,8 +20,7 @@ _WIDE = (  # UTF-32 first: its little-endian mark starts with that of UTF-16
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(NamedTuple):
     """A file's text, without byte order mark, and how it was had."""
 
     text: str

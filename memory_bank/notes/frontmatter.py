@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import frontmatter
 from frontmatter.default_handlers import YAMLHandler
@@ -37,8 +36,7 @@ _UNCLOSED_KEY = re.compile(r"[ \t]*\w[\w .-]*[:=](?:\s|\Z)")
 _BLANK_LINE = re.compile(r"[ \t]*[\r\n]")
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(NamedTuple):
     """A text cut in four; joined again they are the text."""
 
     opening: str

@@ -10,22 +10,20 @@ import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from memory_bank.errors import BadName, MemoryBankError, StorageFailed
-from memory_bank.layout import NOTE_SUFFIXES
+from memory_bank.layout import JOURNAL_PREFIX, NOTE_SUFFIXES
 from memory_bank.notes import files, names
 from memory_bank.notes.identity import etag
 
-PREFIX = ".journal-"
 _PLAN = "plan.json"
 _LEAVING = "leaving-"
 _STAMP = re.compile(r"\d{1,40}")
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What becomes of one file: new bytes, or None to take it away."""
 
     path: str
@@ -36,8 +34,7 @@ class Change:
     """Taken away into the trash rather than for good."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(NamedTuple):
     path: str
     before: str
     after: str
@@ -54,13 +51,13 @@ def apply(root: Path, trash: Path, changes: Sequence[Change], stamp: str) -> Non
     plan for the next writer to finish.
     """
     _check(root, changes)
-    folder = trash / f"{PREFIX}{os.urandom(6).hex()}"
+    folder = trash / f"{JOURNAL_PREFIX}{os.urandom(6).hex()}"
     steps: list[_Step] = []
     try:
         files.make_folder(folder)
         for number, change in enumerate(changes):
             steps.append(_stage(folder, root, change, number, stamp))
-        plan = json.dumps([asdict(step) for step in steps])
+        plan = json.dumps([step._asdict() for step in steps])
         files.replace(folder / _PLAN, plan.encode(), files.ABSENT)
     except OSError as error:
         _remove(folder)
@@ -89,7 +86,7 @@ def recover(root: Path, trash: Path) -> list[str]:
     done: list[str] = []
     if trash.is_symlink() or not trash.is_dir():
         return done
-    for folder in sorted(trash.glob(f"{PREFIX}*")):
+    for folder in sorted(trash.glob(f"{JOURNAL_PREFIX}*")):
         try:
             steps = _read_plan(root, folder)
         except (ValueError, TypeError, RecursionError, BadName):
@@ -144,7 +141,7 @@ def _read_plan(root: Path, folder: Path) -> list[_Step]:
     data = files.read(folder / _PLAN)
     steps = [] if data is None else [_Step(**item) for item in json.loads(data)]
     for number, step in enumerate(steps):
-        if not all(isinstance(value, str) for value in asdict(step).values()):
+        if not all(isinstance(value, str) for value in step):
             raise TypeError(f"{folder} holds no plan of ours")
         _check_inside(root, step.path)
         stamp, _, rest = step.trash.partition("/")

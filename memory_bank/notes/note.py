@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal, NamedTuple
+
+_NOTHING: Mapping[str, Any] = {}
+"""Never written to. No mappingproxy: that could not go to another process."""
 
 LinkKind = Literal["wiki", "embed", "markdown", "reference"]
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """Something in a file that couldn't be read as it stands; the rest was."""
 
     reason: str
     line: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Entity:
+class Entity(NamedTuple):
     """A thing outside the bank that a note speaks of: a person, a clause, a ticket."""
 
     kind: str
     id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Meta:
+class Meta(NamedTuple):
     """What front matter says, in our words; `extra` holds the user's own keys."""
 
     id: str = ""
@@ -43,11 +42,10 @@ class Meta:
     entity_refs: tuple[Entity, ...] = ()
     file_refs: tuple[str, ...] = ()
     symbol_refs: tuple[str, ...] = ()
-    extra: Mapping[str, object] = field(default_factory=dict)
+    extra: Mapping[str, object] = _NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """An edge from a place in a note: what it points to, how, and the words around it."""
 
     target: str
@@ -64,8 +62,7 @@ class Link:
     after: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A note's text under one heading, without the sections below it."""
 
     headings: tuple[str, ...]
@@ -81,8 +78,7 @@ class Section:
     """The exact source, heading line included, line ends as in the file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A stretch of a section that is ranked and embedded as one; short sections are one."""
 
     line: int
@@ -91,21 +87,19 @@ class Passage:
     """Line ends as newlines."""
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(NamedTuple):
     """What the Markdown says: sections in order, links, block ids, inline tags."""
 
     sections: tuple[Section, ...]
     links: tuple[Link, ...] = ()
-    blocks: Mapping[str, int] = field(default_factory=dict)
+    blocks: Mapping[str, int] = _NOTHING
     """Block id (without the caret) to its line."""
     tags: tuple[str, ...] = ()
     title: str = ""
     """The text of the first heading when it is of level 1, else empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(NamedTuple):
     """One Markdown file, read tolerantly."""
 
     name: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable
-from dataclasses import replace
 
 from memory_bank.errors import BadInput
 from memory_bank.notes import frontmatter, links, schema, sections
@@ -26,7 +25,7 @@ def parse(path: str, data: bytes) -> Note:
         name=unicodedata.normalize("NFC", name_of(path)),
         path=path,
         meta=meta,
-        body=replace(body, links=body.links + references) if references else body,
+        body=body._replace(links=body.links + references) if references else body,
         text=decoded.text,
         body_start=len(head),
         etag=etag(data),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISREG
 
@@ -22,15 +21,16 @@ _SKEW_NS = 60_000_000_000
 _LINK = "symbolic link: not followed"
 
 
-@dataclass(slots=True)
 class Scan:
     """What a scan met, by path below the bank."""
 
-    files: dict[str, Stamp] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
-    """Files that can't be notes, with the reason."""
-    leftover: list[str] = field(default_factory=list)
-    """Temporary files: of a writer at work, or of one that was killed."""
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.files: dict[str, Stamp] = {}
+        self.refused: dict[str, str] = {}
+        """Files that can't be notes, with the reason."""
+        self.leftover: list[str] = []
+        """Temporary files: of a writer at work, or of one that was killed."""
 
 
 def scan(root: Path) -> Scan:
@@ -94,7 +94,14 @@ def _walk(folder: str, prefix: str, found: Scan) -> None:
                 name = entry.name
                 if name.endswith(NOTE_SUFFIXES) and name[0] != ".":
                     if entry.is_file(follow_symlinks=False) and named and is_text(name):
-                        _meet(entry, prefix + name, found)
+                        try:
+                            stat = entry.stat(follow_symlinks=False)
+                        except FileNotFoundError:
+                            continue  # removed while we looked
+                        # no call of `_stamp`: this is done for every note before each answer
+                        found.files[prefix + name] = (
+                            stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
+                        )  # fmt: skip
                     else:
                         _refuse(entry, prefix + name, found)
                 elif name[0] != "." and entry.is_dir(follow_symlinks=False):
@@ -110,14 +117,6 @@ def _walk(folder: str, prefix: str, found: Scan) -> None:
         ) from error
     for name in below:
         _walk(f"{folder}{os.sep}{name}", f"{prefix}{name}/", found)
-
-
-def _meet(entry: os.DirEntry[str], path: str, found: Scan) -> None:
-    try:
-        stat = entry.stat(follow_symlinks=False)
-    except FileNotFoundError:
-        return  # removed while we looked
-    found.files[path] = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
 
 
 def _refuse(entry: os.DirEntry[str], path: str, found: Scan) -> None:

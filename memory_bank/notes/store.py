@@ -6,28 +6,26 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.errors import NoteNotFound
-from memory_bank.layout import NOTE_SUFFIXES, Layout, private_folder
+from memory_bank.layout import JOURNAL_PREFIX, NOTE_SUFFIXES, Layout, private_folder
 from memory_bank.locks import locked
-from memory_bank.notes import files, journal, names
+from memory_bank.notes import files, names
 from memory_bank.notes.identity import etag
-from memory_bank.notes.journal import Change
 from memory_bank.notes.scan import Scan, scan
 
 if TYPE_CHECKING:
+    from memory_bank.notes.journal import Change
     from memory_bank.notes.note import Note
 
 _STALE = 60.0
 """Seconds after which a temporary file is no writer's any more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trashed:
+class Trashed(NamedTuple):
     """A deleted note: where it was, and when it was deleted."""
 
     path: str
@@ -64,6 +62,8 @@ class Store:
 
     def recover(self) -> list[str]:
         """Finish or undo what a killed writer left; the caller holds the lock. Return the paths."""
+        from memory_bank.notes import journal  # start-up: readers change nothing
+
         return journal.recover(self.root, self._trash)
 
     def interrupted(self) -> bool:
@@ -71,7 +71,7 @@ class Store:
         return (
             self._trash.is_dir()
             and not self._trash.is_symlink()
-            and any(self._trash.glob(f"{journal.PREFIX}*"))
+            and any(self._trash.glob(f"{JOURNAL_PREFIX}*"))
         )
 
     def read(self, path: str) -> Note:
@@ -136,6 +136,8 @@ class Store:
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Make several changes, all or none; the caller is inside `writing`."""
+        from memory_bank.notes import journal
+
         for change in changes:
             names.inside(self.root, change.path)
         private_folder(self._trash)

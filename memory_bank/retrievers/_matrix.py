@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from blake3 import blake3
 
@@ -25,8 +24,7 @@ third of the time of float16 with usearch's own expansion of 128, and .991 (.997
 rows are among the 200 found, over 18,000 passages of three collections."""
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(NamedTuple):
     """The names and hashes of one generation of files."""
 
     generation: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -39,23 +38,20 @@ _JOINT = re.compile(
     r"[A-Z\d](?:(?<=[a-z\d][A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_]\d)|(?<=\d)(?=[^\W\d_]))"
 )
 _WORD = re.compile(r"[^\W_]+")
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_PART = r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+"
 
 # Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Japanese, Chinese.
-_UNSPACED = re.compile(
+_UNSPACED = (
     "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff]+"
 )
 
-_BLOCK_ID = re.compile(r"[ \t]\^[\w-]+[ \t]*$", re.MULTILINE)
-_LINK_LINE = re.compile(
-    r"^[ \t>*+-]*\**[\w -]{1,40}\**:{1,2}\**[ \t]*(?:!?\[\[[^\]\n]*\]\][ \t,]*)+$", re.MULTILINE
-)
-_LINK = re.compile(r"!?\[\[(?:[^\]\n|]*\|)?([^\]\n]*)\]\]")
+_BLOCK_ID = r"(?m)[ \t]\^[\w-]+[ \t]*$"
+_LINK_LINE = r"(?m)^[ \t>*+-]*\**[\w -]{1,40}\**:{1,2}\**[ \t]*(?:!?\[\[[^\]\n]*\]\][ \t,]*)+$"
+_LINK = r"!?\[\[(?:[^\]\n|]*\|)?([^\]\n]*)\]\]"
 
 
-@dataclass(frozen=True, slots=True)
-class Weighed:
+class Weighed(NamedTuple):
     """A stem of a question and how much it counts."""
 
     stem: str
@@ -110,9 +106,9 @@ def stems(text: str) -> list[str]:
 def cleaned(text: str) -> str:
     """Return a text without block ids, lines that only link, and the brackets of links."""
     if "^" in text:
-        text = _BLOCK_ID.sub("", text)
+        text = re.sub(_BLOCK_ID, "", text)
     if "[[" in text:
-        text = _LINK.sub(r"\1", _LINK_LINE.sub("", text))
+        text = re.sub(_LINK, r"\1", re.sub(_LINK_LINE, "", text))
     return text
 
 
@@ -131,7 +127,7 @@ def identifier_parts(text: str) -> str:
             word = _WORD.match(text, start)
             if word is not None:
                 end = word.end()
-                found += [part for part in _PART.findall(word[0]) if len(part) > 1]
+                found += [part for part in re.findall(_PART, word[0]) if len(part) > 1]
     return " ".join(found)
 
 
@@ -141,7 +137,7 @@ def grams(text: str) -> str:
 
 
 def _grams(text: str) -> Iterator[str]:
-    for stretch in _UNSPACED.findall(text):
+    for stretch in re.findall(_UNSPACED, text):
         if len(stretch) == 1:
             yield stretch
         for start in range(len(stretch) - 1):

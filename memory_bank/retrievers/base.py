@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import repeat
+from types import MappingProxyType
 from typing import NamedTuple, Protocol, Self
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A passage to be found, with what its note says about it."""
 
     row: int
@@ -25,8 +24,7 @@ class Entry:
     """Other words of the note's front matter, on its first passage only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """What is looked for: the words as typed, and what must or must not be there."""
 
     text: str
@@ -36,7 +34,7 @@ class Question:
     """Words and phrases with which a passage is no hit."""
     preferred: tuple[str, ...] = ()
     """Phrases that make a passage a better hit."""
-    related: Mapping[str, tuple[tuple[str, float], ...]] = field(default_factory=dict)
+    related: Mapping[str, tuple[tuple[str, float], ...]] = MappingProxyType({})
     """Stems of the text's words with those of words like them, and how like they are (cosine)."""
 
     @property
@@ -45,13 +43,17 @@ class Question:
         return bool(self.required or self.excluded)
 
 
-@dataclass(frozen=True, slots=True)
 class Scope:
     """Which notes may be found, by number."""
 
-    only: frozenset[int] | None = None
-    """None: all."""
-    without: frozenset[int] = frozenset()
+    __slots__ = ("only", "without")
+
+    def __init__(
+        self, only: frozenset[int] | None = None, without: frozenset[int] = frozenset()
+    ) -> None:
+        """Let those in `only` be found, None for all, but none of those in `without`."""
+        self.only = only
+        self.without = without
 
     def __contains__(self, note: int) -> bool:
         """Tell whether a note may be found."""
@@ -72,7 +74,6 @@ class Match(NamedTuple):
     """How long the passage is, where the retriever knows it."""
 
 
-@dataclass(frozen=True, slots=True)
 class Matches:
     """What one retriever found, best first: a column for each part of a match.
 
@@ -80,10 +81,20 @@ class Matches:
     them.
     """
 
-    rows: Sequence[int] = ()
-    notes: Sequence[int] = ()
-    scores: Sequence[float] = ()
-    words: Sequence[int] = ()
+    __slots__ = ("notes", "rows", "scores", "words")
+
+    def __init__(
+        self,
+        rows: Sequence[int] = (),
+        notes: Sequence[int] = (),
+        scores: Sequence[float] = (),
+        words: Sequence[int] = (),
+    ) -> None:
+        """Take the columns, which are all of one length; `words` may be empty."""
+        self.rows = rows
+        self.notes = notes
+        self.scores = scores
+        self.words = words
 
     def __len__(self) -> int:
         """Count the matches."""

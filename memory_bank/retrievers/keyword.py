@@ -5,7 +5,6 @@ Both units are the same code in two folders: word statistics (rarity, mean lengt
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -124,6 +123,8 @@ class KeywordIndex:
 
     def clear(self) -> None:
         """Start an empty index, whatever was there."""
+        import shutil  # start-up: compression comes with it
+
         self.close()
         try:
             shutil.rmtree(self._folder, ignore_errors=True)

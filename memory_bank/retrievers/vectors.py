@@ -11,7 +11,6 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -241,7 +240,7 @@ class VectorIndex:
                 vectors[place] = np.frombuffer(blob, np.float16)
         generation = matrix.generation + 1 if matrix else 1
         published = _matrix.publish(self._folder, generation, keys, vectors)
-        record = (json.dumps(asdict(published)),)
+        record = (json.dumps(published._asdict()),)
         with sqlite.transaction(base):
             # written anew: emptied in place, rows would keep the pages that their vectors filled
             base.execute("DELETE FROM vectors")

@@ -15,8 +15,8 @@ _FULL_COUNT = 100
 def access(settings: Memory, seen: Access, now: float) -> float:
     """Return 1 + w1·max(0, 1 − age/30 d) + w2·ln(n + 1)/ln 100, with the age of the last access."""
     age = (now - seen.last) / (settings.access_boost_days * _DAY)
-    recent = max(0.0, 1.0 - max(0.0, age)) if seen.count else 0.0
-    often = math.log(seen.count + 1) / math.log(_FULL_COUNT)
+    recent = max(0.0, 1.0 - max(0.0, age)) if seen.times else 0.0
+    often = math.log(seen.times + 1) / math.log(_FULL_COUNT)
     return 1.0 + settings.access_recency_weight * recent + settings.access_count_weight * often
 
 

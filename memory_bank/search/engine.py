@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import NamedTuple
 
 from memory_bank.activity.access import NEVER, Access
 from memory_bank.config import Settings
@@ -38,8 +38,7 @@ _ABOVE = 1.01
 Accesses = Callable[[Collection[str]], Mapping[str, Access]]
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(NamedTuple):
     """The vectors to ask and what their word weighs; or why there are none."""
 
     vectors: Retriever | None
@@ -52,8 +51,7 @@ class Meaning:
     """Names words like those of a text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A note in an answer: its best passage, and the best ones of its other sections."""
 
     note: NoteRow
@@ -66,8 +64,7 @@ class Hit:
     superseded_by: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """What a search found, how, and why it fell back if it did."""
 
     hits: tuple[Hit, ...]
@@ -75,16 +72,18 @@ class Found:
     fallback_reason: str = ""
 
 
-@dataclass(slots=True)
 class _Group:
     """A note that may be shown, with its best passage."""
 
-    note: int
-    row: int
-    score: float
-    boosts: list[Reason] = field(default_factory=list)
-    access: Access = NEVER
-    superseded_by: str = ""
+    __slots__ = ("access", "boosts", "note", "row", "score", "superseded_by")
+
+    def __init__(self, note: int, row: int, score: float) -> None:
+        self.note = note
+        self.row = row
+        self.score = score
+        self.boosts: list[Reason] = []
+        self.access: Access = NEVER
+        self.superseded_by = ""
 
 
 class Engine:
@@ -146,7 +145,7 @@ class Engine:
         if mode == "semantic":
             return Evidence(meaning=near, weight=1.0, code_weight=1.0), mode, reason
         if meaning.related is not None and mode == "hybrid":
-            question = replace(question, related=meaning.related(question.text))
+            question = question._replace(related=meaning.related(question.text))
         words = self._keyword.find(question, DEPTH, scope)
         if not words:
             near = Matches.of(match for match in near if match.score >= meaning.floor)
@@ -162,7 +161,7 @@ class Engine:
 
     def _allowed(self, matches: Matches, question: Question, scope: Scope) -> Matches:
         """Leave out passages without the phrases that must be there, or with excluded words."""
-        strict = replace(question, text="", preferred=())
+        strict = question._replace(text="", preferred=())
         allowed = set(self._keyword.find(strict, STRICT_DEPTH, scope).rows)
         return Matches.of(match for match in matches if match.row in allowed)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """One thing that made a hit what it is."""
 
     source: str
@@ -17,8 +16,7 @@ class Reason:
     """What it added, or for a boost what it multiplied with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(NamedTuple):
     """The passages that were found, by row."""
 
     owner: Mapping[int, int]

@@ -11,9 +11,8 @@ Plain loops over some hundreds of passages: importing numpy costs a cold questio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from heapq import nsmallest
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from memory_bank.manifest.lookup import Surroundings
 from memory_bank.retrievers.base import Matches
@@ -42,8 +41,7 @@ Value = TypeVar("Value")
 Codeness = Callable[[Sequence[int]], float]
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What was found for one question."""
 
     words: Matches = _NOTHING

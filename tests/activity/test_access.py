@@ -88,7 +88,7 @@ def test_damage_to_an_open_log_stops_no_counting(
     """What is in SQLite's journal beside it may survive."""
     log.add(["a"], 1.0)
     damage(tmp_path, data)
-    before = log.of(["a"]).get("a", Access()).count
+    before = log.of(["a"]).get("a", Access()).times
     assert log.add(["a"], 2.0) == ""
     assert log.of(["a"]) == {"a": Access(before + 1, 2.0)}
 

@@ -7,6 +7,7 @@ python -m tests.benchmarks.speed --sections 100000 --keep DIR --only warm,edit
 from __future__ import annotations
 
 import argparse
+import compileall
 import os
 import shutil
 import statistics
@@ -214,6 +215,8 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(ROWS), help="rows: %(default)s")
     parser.add_argument("--keep", type=Path, help="make notes and indices there, and use them")
     options = parser.parse_args()
+    # as an installer leaves it: where no byte code may be written, each start would compile it
+    compileall.compile_dir(str(Path(memory_bank.__file__).parent), quiet=1)
     sizes = [int(size) for size in (options.notes or "").split(",") if size]
     sizes += [int(size) // 5 for size in (options.sections or "").split(",") if size]
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")

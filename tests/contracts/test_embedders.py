@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -46,16 +45,16 @@ def settings(
     """Make settings with which the embedder can be loaded, or skip it, saying why."""
     folder = tmp_path_factory.mktemp(request.param)
     made = Settings()
-    made = replace(made, memory=replace(made.memory, embedder=request.param))
+    made = made._replace(memory=made.memory._replace(embedder=request.param))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         if request.param == "http":
             with doubles.serving(doubles.openai) as served:
                 url = f"{served.url}/v1/embeddings"
-                yield replace(made, http=replace(made.http, url=url, model="m", batch=3))
+                yield made._replace(http=made.http._replace(url=url, model="m", batch=3))
             return
         if request.param == "onnx":
-            made = replace(made, onnx=replace(made.onnx, path=str(_onnx(folder))))
+            made = made._replace(onnx=made.onnx._replace(path=str(_onnx(folder))))
         yield made
 
 

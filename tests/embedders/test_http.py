@@ -31,7 +31,7 @@ def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 def _load(served: Served | str, path: str = "/v1/embeddings", **options: Any) -> http.HttpEmbedder:
     url = served if isinstance(served, str) else served.url + path
     made = Http(url=url, model="tiny", key=KEY, timeout=2.0)
-    return http.load(Settings(http=replace(made, **options)))
+    return http.load(Settings(http=made._replace(**options)))
 
 
 def _fails(embedder: http.HttpEmbedder, reason: str, kind: Kind = "passage") -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +37,7 @@ THE_CAT = [2, 4, 6, 3]  # [CLS] the cat [SEP]
 
 def _load(folder: Path, **options: Any) -> onnx.Onnx:
     settings = Onnx(path=str(folder))
-    return onnx.load(Settings(onnx=replace(settings, **options)))
+    return onnx.load(Settings(onnx=settings._replace(**options)))
 
 
 def _folder(tmp_path: Path, shape: Shape | None = None) -> Path:

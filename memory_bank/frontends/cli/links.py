@@ -14,7 +14,7 @@ from memory_bank.frontends.cli._output import count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory_bank.actions.navigate import LinkShown
+    from memory_bank.actions.joined import LinkShown
     from memory_bank.bank import Bank
 
 GROUP = "Find"

@@ -99,11 +99,12 @@ def command(
     **wanted: Any,  # noqa: ANN401  (handed on under the action's names)
 ) -> int:
     """Find what the bank knows."""
-    from memory_bank.actions.recall import recall
-
     text = " ".join(query)
     read = None
     with call.open() as bank:
+        bank.look_ahead()
+        from memory_bank.actions.recall import recall
+
         answer = recall(bank, text, type=kind, count_access=not no_count, **wanted)
         if explain:
             from memory_bank.actions.reading import read_query

@@ -10,8 +10,8 @@ from memory_bank.frontends.mcp.quoting import Quotes, named, one_line
 
 if TYPE_CHECKING:
     from memory_bank.actions.doctor import Health
+    from memory_bank.actions.joined import LinkShown
     from memory_bank.actions.listing import Listing, Shown
-    from memory_bank.actions.navigate import LinkShown
     from memory_bank.actions.organise import Merged, Renamed, Trashed
     from memory_bank.actions.recall import Recalled, RecalledNote
     from memory_bank.actions.remember import Remembered

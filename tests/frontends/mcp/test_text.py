@@ -18,8 +18,8 @@ def test_a_good_hit_is_shown_whole_and_a_weak_one_by_its_snippet(bank: Bank, pro
     answer = recall(bank, "long story", count_access=False)
     (note,) = [note for note in answer.notes if note.path == "facts/story.md"]
     assert len(note.snippet) + 200 < len(note.content) <= 800
-    good = text.recalled(replace(answer, notes=(replace(note, relevance_score=1.0),)))
-    weak = text.recalled(replace(answer, notes=(replace(note, relevance_score=0.2),)))
+    good = text.recalled(replace(answer, notes=(note._replace(relevance_score=1.0),)))
+    weak = text.recalled(replace(answer, notes=(note._replace(relevance_score=0.2),)))
     assert note.content in good
     assert note.content not in weak
     assert note.snippet in weak
