@@ -250,7 +250,7 @@ def _recalled(
 
 def _lines(bank: Bank, hit: Hit) -> list[str] | None:
     """Return the lines of a hit's file, if its bytes are still those that were indexed."""
-    data = files.read(bank.layout.root.joinpath(hit.note.path))
+    data = files.read(f"{bank.layout.root}/{hit.note.path}")
     if data is None or etag(data) != hit.note.etag:
         return None
     return disclosure.lines_of(decode(data).text)

@@ -20,15 +20,16 @@ SHORT = 16
 """Digits of an etag that stand for the whole: 64 bits, which nobody meets by chance."""
 
 
-def read(file: Path) -> bytes | None:
+def read(file: Path | str) -> bytes | None:
     """Return a file's bytes; None when there is no such file; raise StorageFailed otherwise."""
     try:
-        with open(file, "rb") as stream:  # noqa: PTH123  (what pathlib adds costs more than the read)
+        # what pathlib and a buffer add costs more than the read
+        with open(file, "rb", buffering=0) as stream:  # noqa: PTH123
             return stream.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise failed("read", file, error) from error
+        raise failed("read", Path(file), error) from error
 
 
 def current(file: Path) -> str:

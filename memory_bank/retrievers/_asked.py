@@ -6,8 +6,9 @@ Tantivy's own syntax would misread plain text, so queries are built from analyze
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from operator import neg
 from typing import cast
 
 from tantivy import DocAddress, Occur, Query, Schema, Searcher
@@ -54,11 +55,12 @@ class Asked:
         if query is None:
             return Matches()
         found = self._search(query, limit)
-        for queries in (self._beside(), self._alike()):
-            if parts := [(Occur.Should, query) for query in queries]:
-                more = self._search(Query.boolean_query(parts), min(limit, _MORE))
-                found = _added(found, more, limit, only_raise=self._question.strict)
-        return found
+        more = [
+            self._search(Query.boolean_query(parts), min(limit, _MORE))
+            for queries in (self._beside(), self._alike())
+            if (parts := [(Occur.Should, query) for query in queries])
+        ]
+        return _added(found, more, limit, only_raise=self._question.strict)
 
     def _search(self, query: Query, limit: int) -> Matches:
         hits = self._searcher.search(self._scoped(query), limit, count=False).hits
@@ -75,7 +77,7 @@ class Asked:
         return cast("list[int]", values)
 
     @cached_property
-    def _words(self) -> list[Weighed]:
+    def _words(self) -> tuple[Weighed, ...]:
         return weigh(self._question.text)
 
     def _query(self) -> Query | None:
@@ -171,19 +173,27 @@ class Asked:
         return Query.boolean_query(parts) if len(parts) > 1 else query
 
 
-def _added(found: Matches, more: Matches, limit: int, *, only_raise: bool) -> Matches:
-    """Add up the scores of two answers; where conditions are strict, the first one met them."""
-    if not len(more):
+def _added(found: Matches, more: Sequence[Matches], limit: int, *, only_raise: bool) -> Matches:
+    """Add up the scores of answers; where conditions are strict, only the first one met them."""
+    if not any(map(len, more)):
         return found
-    sums = dict(zip(found.rows, found.scores, strict=True))
-    places = dict(zip(found.rows, zip(found.notes, found.words, strict=True), strict=True))
-    for row, note, score, length in more:
-        if row in sums:
-            sums[row] += score
-        elif not only_raise:
-            sums[row], places[row] = score, (note, length)
-    rows = sorted(sums, key=lambda row: (-sums[row], row))[:limit]
-    if not rows:
+    rows, notes, words = list(found.rows), list(found.notes), list(found.words)
+    losses = list(map(neg, found.scores))  # tuples with these sort as they are, best first
+    places = {row: place for place, row in enumerate(rows)}
+    for matches in more:
+        columns = matches.rows, matches.notes, matches.scores, matches.words
+        for row, note, score, length in zip(*columns, strict=True):
+            place = places.get(row)
+            if place is not None:
+                losses[place] -= score
+            elif not only_raise:
+                places[row] = len(rows)
+                rows.append(row)
+                notes.append(note)
+                words.append(length)
+                losses.append(-score)
+    ranked = sorted(zip(losses, rows, notes, words, strict=True))[:limit]
+    if not ranked:
         return Matches()
-    notes, words = zip(*(places[row] for row in rows), strict=True)
-    return Matches(rows, notes, [sums[row] for row in rows], words)
+    lost, at, of, long = zip(*ranked, strict=True)
+    return Matches(at, of, list(map(neg, lost)), long)

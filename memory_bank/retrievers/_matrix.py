@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,16 +60,16 @@ class Matrix:
 
     def nearest(
         self, vector: NDArray[np.float32], limit: int
-    ) -> tuple[Sequence[int], Sequence[float]]:
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return the keys of the rows nearest to a unit vector and their cosines, best first."""
         if self._graph is not None:
             slots = np.sort(self._graph.search(vector, limit).keys.astype(np.int64))
             best, scores = top(self.among(slots, vector), limit)
-            return self.keys[slots[best]].tolist(), scores.tolist()
+            return self.keys[slots[best]], scores
         if self._full is None:
             self._full = np.asarray(self._half, np.float32)
         best, scores = top(self._full @ vector, limit)
-        return self.keys[best].tolist(), scores.tolist()
+        return self.keys[best], scores
 
     def among(self, slots: NDArray[np.int64], vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosines of chosen rows with a unit vector."""

@@ -65,7 +65,8 @@ class Near(NamedTuple):
     cosine: float
 
 
-def weigh(text: str) -> list[Weighed]:
+@lru_cache(maxsize=16)  # a question is put to several indices
+def weigh(text: str) -> tuple[Weighed, ...]:
     """Return the stems of a question that carry its subject, a repeated one weighing more.
 
     Names, told by their capital letter, weigh more too. Parts of identifiers count as words.
@@ -77,7 +78,7 @@ def weigh(text: str) -> list[Weighed]:
             weights[stem] = weights.get(stem, 0.0) + (NAME_WEIGHT if named else 1.0)
         for stem in stems(identifier_parts(word)):
             weights.setdefault(stem, 1.0)
-    return [Weighed(stem, weight) for stem, weight in list(weights.items())[:MOST_WORDS]]
+    return tuple(Weighed(*pair) for pair in list(weights.items())[:MOST_WORDS])
 
 
 def forms(text: str) -> dict[str, str]:
@@ -86,10 +87,11 @@ def forms(text: str) -> dict[str, str]:
     return {stem: word.lower() for _, word in words for stem in stems(word)[:1]}
 
 
-def together(text: str) -> list[tuple[str, str]]:
+@lru_cache(maxsize=16)
+def together(text: str) -> tuple[tuple[str, str], ...]:
     """Return the stems of a question's subject that stand beside one another, pair by pair."""
     found = [stem for _, word in _asked(text)[:MOST_WORDS] for stem in stems(word)[:1]]
-    return [(first, second) for first, second in pairwise(found) if first != second]
+    return tuple((first, second) for first, second in pairwise(found) if first != second)
 
 
 def _asked(text: str) -> list[tuple[int, str]]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from blake3 import blake3
 
@@ -23,13 +23,15 @@ from memory_bank.errors import IndexDamaged, StorageFailed
 from memory_bank.retrievers import _matrix
 from memory_bank.retrievers._kept import Kept
 from memory_bank.retrievers._matrix import Matrix, Published
-from memory_bank.retrievers.base import Entry, Match, Matches, Question, Scope
+from memory_bank.retrievers.base import Entry, Matches, Question, Scope
 from memory_bank.sqlite import Connection, chunked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Result = TypeVar("Result")
+Scored: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float32]]"
+"""Keys of texts, and how near each is (cosine)."""
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -47,8 +49,6 @@ _SOON = 0.2
 """Seconds that a batch may take for the next one to be larger."""
 _RECENT_MOST = 2000
 """Vectors in the table before all are published as one matrix; below it a query reads them all."""
-_CHUNK = 500
-_ENTRIES = "SELECT row, note, key FROM entries WHERE key IN ({})"
 _USED = "key IN (SELECT key FROM entries)"
 
 
@@ -73,7 +73,7 @@ class VectorIndex:
         self._batch = _BATCH
         self._matrix: Matrix | None = None
         self._recent: tuple[int, NDArray[np.int64], NDArray[np.float32]] | None = None
-        self._places = sqlite.Memo(_Places)
+        self._places = sqlite.Memo(_Places.load)
 
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
         """Note which text each passage has; texts without a vector wait for `catch_up`."""
@@ -151,10 +151,10 @@ class VectorIndex:
 
         def ask(base: Connection) -> Matches:
             if scope.only is not None:
-                scores = self._scores_within(base, vector, scope.only)
+                found = self._scores_within(base, vector, scope.only)
             else:
-                scores = self._nearest(base, vector, limit + self._entries_of(base, scope.without))
-            return self._matches(base, scores, limit, scope)
+                found = self._nearest(base, vector, limit + self._entries_of(base, scope.without))
+            return self._matches(base, found, limit, scope)
 
         return self._of_one_state(ask)
 
@@ -286,22 +286,20 @@ class VectorIndex:
             self._recent = (version, keys, vectors)
         return self._recent[1], self._recent[2]
 
-    def _nearest(
-        self, base: Connection, vector: NDArray[np.float32], limit: int
-    ) -> dict[int, float]:
-        found: dict[int, float] = {}
+    def _nearest(self, base: Connection, vector: NDArray[np.float32], limit: int) -> Scored:
         matrix = self._load_matrix(base)
         keys, recent = self._load_recent(base)
-        if matrix is not None:
-            found.update(zip(*matrix.nearest(vector, min(limit, matrix.rows)), strict=True))
-        if len(keys):
-            best, scores = _matrix.top(recent @ vector, limit)
-            found.update(zip(keys[best].tolist(), scores.tolist(), strict=True))
-        return found
+        best, scores = _matrix.top(recent @ vector, limit)
+        if matrix is None:
+            return keys[best], scores
+        found = matrix.nearest(vector, min(limit, matrix.rows))
+        if not len(keys):
+            return found
+        return np.concatenate([found[0], keys[best]]), np.concatenate([found[1], scores])
 
     def _scores_within(
         self, base: Connection, vector: NDArray[np.float32], notes: Collection[int]
-    ) -> dict[int, float]:
+    ) -> Scored:
         """Score every passage of some notes: few enough to read them all."""
         sql = (
             "SELECT DISTINCT vectors.key, slot, vector FROM entries JOIN vectors USING (key)"
@@ -318,41 +316,56 @@ class VectorIndex:
         for key, slot, blob in rows:
             if slot is None:
                 found[key] = float(np.frombuffer(blob, np.float16).astype(np.float32) @ vector)
-        return found
+        return np.array(list(found), np.int64), np.array(list(found.values()), np.float32)
 
     def _entries_of(self, base: Connection, notes: Collection[int]) -> int:
         sql = "SELECT count(*) FROM entries WHERE note IN ({})"
         return sum(count for (count,) in chunked(base, sql, list(notes)))
 
-    def _matches(
-        self, base: Connection, scores: dict[int, float], limit: int, scope: Scope
-    ) -> Matches:
-        best = sorted(scores, key=lambda key: (-scores[key], key))
-        places = self._places.of(base)
-        found: list[Match] = []
-        for start in range(0, len(best), _CHUNK):
-            keys = best[start : start + _CHUNK]
-            rows = places.of(keys) if places else chunked(base, _ENTRIES, keys)
-            found += [Match(row, note, scores[key]) for row, note, key in rows if note in scope]
-            if len(found) >= limit:
-                break
-        return Matches.of(sorted(found, key=lambda match: (-match.score, match.row))[:limit])
+    def _matches(self, base: Connection, scored: Scored, limit: int, scope: Scope) -> Matches:
+        keys, scores = scored
+        order = np.lexsort((keys, -scores))
+        keys, scores = keys[order], scores[order]
+        places = self._places.of(base) or _Places(
+            chunked(base, "SELECT key, row, note FROM entries WHERE key IN ({})", keys.tolist())
+        )
+        which, rows, notes = places.of(keys)
+        scores = scores[which]
+        if scope.only is not None or scope.without:
+            inside = [place for place, note in enumerate(notes.tolist()) if note in scope]
+            rows, notes, scores = rows[inside], notes[inside], scores[inside]
+        best = np.lexsort((rows, -scores))[:limit]
+        return Matches(rows[best].tolist(), notes[best].tolist(), scores[best].tolist())
 
 
 class _Places:
-    """Which passages have which text: entries sorted by key, in 24 bytes each."""
+    """Which passages have which text: columns sorted by key, in 24 bytes an entry."""
 
-    def __init__(self, base: Connection) -> None:
-        rows = base.execute("SELECT key, row, note FROM entries ORDER BY key").fetchall()
-        self._table = np.array(rows, np.int64).reshape(-1, 3)
+    def __init__(self, entries: Iterable[tuple[int, int, int]]) -> None:
+        """Take key, row and note of entries."""
+        table = np.array(list(entries), np.int64).reshape(-1, 3)
+        table = table[np.argsort(table[:, 0], kind="stable")]
+        self._keys, self._rows, self._notes = (np.ascontiguousarray(part) for part in table.T)
 
-    def of(self, keys: Sequence[int]) -> list[tuple[int, int, int]]:
-        """Return row, note and key of the passages with these texts."""
-        wanted = np.array(keys, np.int64)
-        first = np.searchsorted(self._table[:, 0], wanted)
-        last = np.searchsorted(self._table[:, 0], wanted, "right")
-        places = [place for pair in zip(first, last, strict=True) for place in range(*pair)]
-        return [(row, note, key) for key, row, note in self._table[places].tolist()]
+    @classmethod
+    def load(cls, base: Connection) -> _Places:
+        """Read all entries."""
+        return cls(base.execute("SELECT key, row, note FROM entries"))
+
+    def of(
+        self, keys: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return the passages with these texts: the place of the key, the row and the note of each.
+
+        A text may stand in several passages.
+        """
+        first = np.searchsorted(self._keys, keys)
+        counts = np.searchsorted(self._keys, keys, "right") - first
+        which = np.repeat(np.arange(len(keys)), counts)
+        # the first of each key's run of entries, and how far behind it each one stands
+        ends = np.cumsum(counts)
+        found = first[which] + np.arange(len(which)) - (ends - counts)[which]
+        return which, self._rows[found], self._notes[found]
 
 
 @contextmanager

@@ -11,12 +11,12 @@ from memory_bank.retrievers._words import STOP_WORDS
 SNIPPET = 240
 """Characters of a snippet, about."""
 _HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*\n+|[ \t]*\n)+")
-_LINES = re.compile(r"\r\n|\r|\n")
+_LINES = r"\r\n|\r|\n"
 
 
 def lines_of(text: str) -> list[str]:
     r"""Split a text into lines as Markdown counts them: at \r\n, \r and \n only."""
-    return _LINES.split(text)
+    return re.split(_LINES, text) if "\r" in text else text.split("\n")
 
 
 def span(lines: Sequence[str], line: int, end_line: int) -> str:

@@ -13,6 +13,7 @@ from memory_bank.manifest import lookup
 from memory_bank.manifest.lookup import NoteRow, PassageRow
 from memory_bank.retrievers.base import Matches, Question, Retriever, Scope
 from memory_bank.search import boosts
+from memory_bank.search.aside import Aside
 from memory_bank.search.fusion import Ranked, by_ranks
 from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.ranking import Evidence, rank
@@ -104,6 +105,11 @@ class Engine:
         self._settings = settings
         self._accesses = accesses
         self._dates = Memo(lookup.dates)
+        self._aside = Aside()
+
+    def close(self) -> None:
+        """Let the thread go that looks for words beside this one."""
+        self._aside.close()
 
     def search(
         self,
@@ -131,36 +137,45 @@ class Engine:
     def _ask(
         self, question: Question, scope: Scope, meaning: Meaning, mode: str
     ) -> tuple[Evidence, str, str]:
-        near = Matches()
-        reason = meaning.reason if mode != "lexical" else ""
-        if mode != "lexical" and meaning.vectors is not None:
-            try:
-                near = meaning.vectors.find(question, NEAR_DEPTH, scope)
-            except EmbedderUnavailable as error:
-                reason = error.reason
-        if reason:
-            mode = "lexical"
-        if question.strict:
-            near = self._allowed(near, question, scope)
+        near, reason = Matches(), ""
         if mode == "semantic":
-            return Evidence(meaning=near, weight=1.0, code_weight=1.0), mode, reason
+            near, reason = self._near(question, scope, meaning)
+            if not reason:
+                near = self._allowed(near, question, scope)
+                return Evidence(meaning=near, weight=1.0, code_weight=1.0), mode, reason
         if meaning.related is not None and mode == "hybrid":
             question = question._replace(related=meaning.related(question.text))
-        words = self._keyword.find(question, DEPTH, scope)
+        with self._aside.doing(partial(self._keyword.find, question, DEPTH, scope)) as passages:
+            if mode == "hybrid":
+                near, reason = self._near(question, scope, meaning)
+            notes = self._whole_notes.find(question, NOTES_DEPTH, scope)
+            words = passages()
+        near = self._allowed(near, question, scope)
         if not words:
             near = Matches.of(match for match in near if match.score >= meaning.floor)
         evidence = Evidence(
             words=words,
-            notes=self._whole_notes.find(question, NOTES_DEPTH, scope),
+            notes=notes,
             meaning=near,
             weight=meaning.weight,
             code_weight=meaning.code_weight,
             mean_words=lookup.mean_words(self._base),
         )
-        return evidence, mode, reason
+        return evidence, "lexical" if reason else mode, reason
+
+    def _near(self, question: Question, scope: Scope, meaning: Meaning) -> tuple[Matches, str]:
+        """Return what is near in meaning, or the reason why nothing can be found by it."""
+        if meaning.reason or meaning.vectors is None:
+            return Matches(), meaning.reason
+        try:
+            return meaning.vectors.find(question, NEAR_DEPTH, scope), ""
+        except EmbedderUnavailable as error:
+            return Matches(), error.reason
 
     def _allowed(self, matches: Matches, question: Question, scope: Scope) -> Matches:
         """Leave out passages without the phrases that must be there, or with excluded words."""
+        if not question.strict or not matches:
+            return matches
         strict = question._replace(text="", preferred=())
         allowed = set(self._keyword.find(strict, STRICT_DEPTH, scope).rows)
         return Matches.of(match for match in matches if match.row in allowed)
@@ -203,12 +218,11 @@ class Engine:
         seen = self._accesses([dates[number][1] for number in groups if number in dates])
         for number, group in groups.items():
             created, key = dates.get(number, (0.0, ""))
-            group.access = seen.get(key, NEVER)
-            factors = {
-                "recency": boosts.recency(settings, created, now),
-                "access": boosts.access(settings, group.access, now),
-            }
-            for name, factor in factors.items():
+            factors = [("recency", boosts.recency(settings, created, now))]
+            if key in seen:
+                group.access = seen[key]
+                factors.append(("access", boosts.access(settings, group.access, now)))
+            for name, factor in factors:
                 if factor != 1.0:
                     group.score *= factor
                     group.boosts.append(Reason(name, "boost", factor))
