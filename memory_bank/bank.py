@@ -23,6 +23,7 @@ from memory_bank.errors import (
     NoteNotFound,
 )
 from memory_bank.indexer.news import News
+from memory_bank.indexer.report import MANIFEST, WRITING
 from memory_bank.layout import Layout
 from memory_bank.locks import locked
 from memory_bank.manifest import resolve
@@ -30,8 +31,8 @@ from memory_bank.notes.store import Store
 from memory_bank.wiring import Index
 
 if TYPE_CHECKING:
+    from memory_bank.indexer.report import Progress, SyncReport
     from memory_bank.indexer.scout import Scout
-    from memory_bank.indexer.sync import Progress, SyncReport
 
 _EMBED_SECONDS = 1.0
 """How long a query may embed what is new before it answers; the rest waits for `sync`."""
@@ -55,8 +56,12 @@ class Bank:
         """Open the bank at `place`; nothing is read yet."""
         self.layout = place
         self.settings = settings
-        self.store = Store(place)
+        self.store = Store(place, lambda: self._heal(WRITING))
         self.lock = threading.RLock()
+        self.healed: list[str] = []
+        """What was healed and is not yet told of: `writing` or `indexing` that a killed process had
+        left half done, or what was damaged or missing and made anew (`manifest`, a retriever). Who
+        tells of it takes it out: `take_healed`."""
         self.problem = ""
         """Why answers may be poorer than they could be; empty when all is well."""
         self.progress: Progress | None = None
@@ -96,18 +101,29 @@ class Bank:
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Finish cut-short writes, index whatever differs, embed it, and check the indices."""
         with self.lock:
-            cut_short = self.store.interrupted()
             with self.store.writing():
                 pass
             report = self.healing(lambda index: index.indexer.sync(progress=progress))
-            report.healed |= cut_short
+            report.healed = self.take_healed()
             self.store.sweep(report.leftover)
             return report
+
+    def take_healed(self) -> list[str]:
+        """Return what was healed since somebody last asked.
+
+        It waits for no lock: a server asks while another thread heals.
+        """
+        taken = self.healed[:]
+        del self.healed[: len(taken)]
+        return taken
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
         """Make every index anew from the files; vectors of texts that stayed are kept."""
         with self.lock:
+            before = self.healed[:]
             self._discard()
+            _ = self.index
+            self.healed[:] = before  # made anew because it was wanted
             return self.sync(progress)
 
     def catch_up(self, progress: Progress | None = None, *, insist: bool = False) -> None:
@@ -219,6 +235,7 @@ class Bank:
                     first = mends.pop(0)
                     if first is _synced:
                         self._discard()
+                        self._heal(MANIFEST)
             return self._ask(first, ask)
 
     def _ask(self, first: Callable[[Index], object], ask: Callable[[Index], Result]) -> Result:
@@ -243,11 +260,15 @@ class Bank:
     @property
     def index(self) -> Index:
         """The manifest and retrievers, opened anew when their files were deleted or replaced."""
-        if self._index is not None and not self._index.current():
+        lost = self._index is not None and not self._index.current()
+        if lost:
+            lost = not self.layout.manifest.exists()  # no other process made it anew
             self._drop()
         if self._index is None:
             self._make_folder()
-            self._index = Index(self.layout, self.settings, self.access.of)
+            if lost:
+                self._heal(MANIFEST)
+            self._index = Index(self.layout, self.settings, self.access.of, self._heal)
         return self._index
 
     @property
@@ -317,6 +338,11 @@ class Bank:
         if not self.settings.memory.enabled:
             where = self.settings.origins.get("memory.enabled", "the settings")
             raise BadInput("memory is turned off for this bank", f"set enabled = true ({where})")
+
+    def _heal(self, what: str) -> None:
+        """Keep in mind that something was healed, until it is told."""
+        if what not in self.healed:
+            self.healed.append(what)
 
     def _make_folder(self) -> None:
         """Make the folder of derived files, but not that of a bank which is gone."""

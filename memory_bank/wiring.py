@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from memory_bank import sqlite
 from memory_bank.config import Settings
 from memory_bank.errors import BadInput, BadSetting, EmbedderUnavailable, IndexDamaged
+from memory_bank.indexer.report import MANIFEST, Healed, untold
 from memory_bank.layout import Layout
 from memory_bank.locks import locked
 from memory_bank.manifest import database, lookup
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _EMBED_SECONDS = 1.0
 """How long a question that met damage may embed before it is answered."""
+_WORDS = "keyword"
+"""Folder of the retriever that every index has."""
 _ENOUGH = 0.95
 """Share of passages with vectors from which meaning is asked at all."""
 
@@ -31,13 +34,19 @@ _ENOUGH = 0.95
 class Index:
     """One generation of a bank's index files; `current` tells whether they are still the bank's."""
 
-    def __init__(self, place: Layout, settings: Settings, accesses: Accesses) -> None:
-        """Open the manifest, made anew when it is damaged; the rest is loaded when needed."""
+    def __init__(
+        self, place: Layout, settings: Settings, accesses: Accesses, healed: Healed = untold
+    ) -> None:
+        """Open the manifest, made anew when it is damaged; the rest is loaded when needed.
+
+        `healed` is told what was damaged, missing or cut short; a first index is not healing.
+        """
         self._layout = place
         self._settings = settings
         self._accesses = accesses
+        self._healed = healed
         before = sqlite.identity(place.manifest)
-        self.base = _connect(place)
+        self.base = _connect(place, healed)
         self._file = before or sqlite.identity(place.manifest)
 
     def current(self) -> bool:
@@ -68,7 +77,7 @@ class Index:
             try:
                 retriever.check()
             except IndexDamaged:
-                self.indexer.refill(retriever)
+                self.indexer.mend(retriever)
                 mended = True
         if mended:
             self.indexer.sync(seconds=_EMBED_SECONDS, thorough=False)
@@ -78,7 +87,7 @@ class Index:
         """The index of words."""
         from memory_bank.retrievers.keyword import KeywordIndex
 
-        return KeywordIndex(self._layout.index / "keyword", database.owner(self.base), "passages")
+        return KeywordIndex(self._layout.index / _WORDS, database.owner(self.base), "passages")
 
     @cached_property
     def whole_notes(self) -> KeywordIndex:
@@ -136,6 +145,7 @@ class Index:
             current=self.current,
             signature=self._signature(),
             max_bytes=self._settings.memory.max_note_bytes,
+            healed=self._healed,
         )
 
     @cached_property
@@ -192,7 +202,7 @@ class Index:
         return " ".join((*parts, settings.onnx.path))
 
 
-def _connect(place: Layout) -> Connection:
+def _connect(place: Layout, healed: Healed) -> Connection:
     """Open the manifest; one process makes it, or makes it anew when it is damaged."""
     if place.manifest.exists():
         try:
@@ -200,8 +210,18 @@ def _connect(place: Layout) -> Connection:
         except IndexDamaged:
             pass
     with locked(place.index):
+        anew = not place.manifest.exists() and _was_indexed(place)
         try:
-            return database.connect(place.manifest)  # as another process left it meanwhile
+            base = database.connect(place.manifest)  # as another process left it meanwhile
         except IndexDamaged:
             sqlite.discard(place.manifest)
-            return database.connect(place.manifest)
+            base = database.connect(place.manifest)
+            anew = True
+    if anew:
+        healed(MANIFEST)
+    return base
+
+
+def _was_indexed(place: Layout) -> bool:
+    """Tell an index that lost its manifest from a bank that has none yet."""
+    return (place.index / _WORDS).is_dir()

@@ -8,7 +8,7 @@ from memory_bank.actions.joined import LinkShown
 from memory_bank.actions.navigate import broken
 from memory_bank.bank import Bank
 from memory_bank.config import Settings
-from memory_bank.indexer.sync import Progress, SyncReport
+from memory_bank.indexer.report import Progress, SyncReport
 from memory_bank.indexer.watch import deaf
 from memory_bank.manifest import lookup
 from memory_bank.wiring import Index
@@ -50,10 +50,8 @@ class Health:
     faults: tuple[FaultShown, ...]
     broken_links: tuple[LinkShown, ...]
     same_ids: tuple[Twins, ...]
-    refilled: tuple[str, ...]
-    """Indices that were broken and have been made again just now."""
-    healed: bool
-    """Whether what a killed process had begun to write or to index was finished just now."""
+    healed: tuple[str, ...]
+    """What a killed process had left half done, or was damaged, and is mended just now."""
     waiting: int
     """Passages without a vector."""
     problem: str | None
@@ -91,8 +89,7 @@ def _health(index: Index, bank: Bank, settings: Settings, report: SyncReport) ->
         faults=tuple(FaultShown(*row) for row in lookup.faults(index.base)),
         broken_links=broken(index),
         same_ids=tuple(Twins(*row) for row in lookup.same_ids(index.base)),
-        refilled=tuple(report.refilled),
-        healed=report.healed,
+        healed=tuple(report.healed),
         waiting=report.waiting,
         problem=report.problem or None,
         polling=deaf(bank.layout.root) or None,

@@ -21,7 +21,7 @@ from memory_bank.search.hits import Reason
 from memory_bank.search.measures import Paired
 
 if TYPE_CHECKING:
-    from memory_bank.indexer.sync import Progress
+    from memory_bank.indexer.report import Progress
 
 __all__ = ["MEASURES", "Judged", "evaluate", "evaluate_collection"]
 

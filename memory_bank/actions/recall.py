@@ -25,7 +25,7 @@ from memory_bank.search.query import conditions, parse
 from memory_bank.wiring import Index
 
 if TYPE_CHECKING:
-    from memory_bank.indexer.sync import Progress
+    from memory_bank.indexer.report import Progress
 
 SCHEMA_VERSION = "1.0"
 MODES = ("lexical", "semantic", "hybrid")

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from memory_bank.bank import Bank
 from memory_bank.errors import Busy
-from memory_bank.indexer.sync import Progress, SyncReport
+from memory_bank.indexer.report import Progress, SyncReport, told
 from memory_bank.layout import Layout
 from memory_bank.manifest import lookup
 from memory_bank.wiring import Index
 
 __all__ = [
-    "Changed", "Comparison", "SyncReport", "compare", "embed_waiting", "follow", "sync", "watch",
+    "Changed", "Comparison", "SyncReport", "compare", "embed_waiting", "follow", "sync", "told",
+    "watch",
 ]  # fmt: skip
 
 _BETWEEN = 0.01
@@ -138,4 +139,5 @@ def _told(report: SyncReport) -> str:
         "waiting for vectors": report.waiting,
     }
     said = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
-    return f"{said or 'up to date'} ({report.seconds:.2f} s)"
+    healed = f"; healed: {told(report.healed)}" if report.healed else ""
+    return f"{said or 'up to date'} ({report.seconds:.2f} s){healed}"

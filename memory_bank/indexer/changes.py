@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from memory_bank.manifest.database import DONE, UNINDEXED, meta
+from memory_bank.manifest.database import DONE, UNINDEXED
 from memory_bank.notes.scan import Scan, Stamp
 from memory_bank.sqlite import Connection, chunked
 
@@ -23,15 +23,7 @@ class Changes(NamedTuple):
         return bool(self.changed or self.gone or self.refused is not None)
 
 
-COMPLETE = "complete"
-"""Key of what all retrievers were when they had everything that was indexed."""
-
 _ROWS = "SELECT id, path, state, size, mtime_ns, ctime_ns, inode FROM notes"
-
-
-def complete(base: Connection, signature: str) -> bool:
-    """Tell whether every retriever has everything that was indexed."""
-    return meta(base, COMPLETE) == signature
 
 
 def compare(base: Connection, scan: Scan) -> Changes:

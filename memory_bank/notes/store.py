@@ -35,8 +35,12 @@ class Trashed(NamedTuple):
 class Store:
     """The notes of one bank as files."""
 
-    def __init__(self, layout: Layout) -> None:
-        """Work on the files of the bank at `layout`."""
+    def __init__(self, layout: Layout, healed: Callable[[], None] | None = None) -> None:
+        """Work on the files of the bank at `layout`.
+
+        `healed` is called when a change was finished that a killed writer had left half done.
+        """
+        self._healed = healed
         self.root = layout.root
         self._trash = layout.trash
         self._mutex = threading.RLock()
@@ -55,16 +59,19 @@ class Store:
             with locked(self.root):
                 self._held = True
                 try:
-                    self.recover()
+                    self._recover()
                     yield
                 finally:
                     self._held = False
 
-    def recover(self) -> list[str]:
-        """Finish or undo what a killed writer left; the caller holds the lock. Return the paths."""
-        from memory_bank.notes import journal  # start-up: readers change nothing
+    def _recover(self) -> None:
+        """Finish or undo what a killed writer left; the caller holds the lock."""
+        if self.interrupted():
+            from memory_bank.notes import journal  # start-up: readers change nothing
 
-        return journal.recover(self.root, self._trash)
+            journal.recover(self.root, self._trash)
+            if self._healed is not None:
+                self._healed()
 
     def interrupted(self) -> bool:
         """Tell whether a killed writer left a change to finish."""

@@ -47,9 +47,9 @@ def test_what_is_damaged_is_mended_and_told(folder: Path, opening: Opening) -> N
     for file in (folder / ".index/keyword").iterdir():
         file.write_bytes(b"garbage")
     health = doctor(bank)
-    assert health.refilled == ("keyword",)
+    assert health.healed == ("keyword",)
     assert health.healthy
-    assert doctor(bank).refilled == ()
+    assert doctor(bank).healed == ()
 
 
 def test_an_embedder_that_can_not_be_had_is_a_problem(folder: Path, opening: Opening) -> None:

@@ -366,6 +366,10 @@ def _healed(bank: Bank, found: Verdict) -> Iterator[str]:
     cut = bank.store.interrupted()
     begun = unfinished(bank.index.base)
     recall(bank, "tok", mode="lexical", count_access=False)
+    said = bank.take_healed()
+    for what, was in (("writing", cut), ("indexing", begun)):
+        if was and what not in said:
+            yield f"{what} was cut short, and the catch-up said {said}"
     if bank.store.interrupted() or unfinished(bank.index.base):
         yield "one catch-up did not heal it"
     for difference in compare(bank).differences[:3]:
@@ -373,7 +377,7 @@ def _healed(bank: Bank, found: Verdict) -> Iterator[str]:
     found.count("found cut short while writing", cut)
     found.count("found cut short while indexing", begun)
     report = sync(bank)
-    if report.refilled or report.indexed:
+    if report.healed or report.indexed:
         yield f"a sync after it found more to do: {report}"
 
 

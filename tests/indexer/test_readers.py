@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memory_bank import Bank
-from memory_bank.indexer import readers, sync
+from memory_bank.indexer import readers, reading
 from memory_bank.indexer.readers import read_many
 from memory_bank.indexer.reading import Asked, Found, Gone, Place, Same, Unread, read_all
 from memory_bank.manifest.rows import NoteRows
@@ -120,11 +120,11 @@ def test_an_index_made_by_children_is_the_same(
 ) -> None:
     from memory_bank.actions.upkeep import compare
 
-    monkeypatch.setattr(sync, "MANY", 5)
+    monkeypatch.setattr(reading, "MANY", 5)
     bank = opening(folder)
     report = bank.sync()
     assert (report.indexed, report.unindexed) == (38, 1)
-    monkeypatch.setattr(sync, "MANY", 1000)
+    monkeypatch.setattr(reading, "MANY", 1000)
     assert compare(bank).differences == ()
 
 

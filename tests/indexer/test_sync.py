@@ -12,7 +12,7 @@ import pytest
 from memory_bank import Bank, open_bank, recall
 from memory_bank.embedders.hashing import Hashing
 from memory_bank.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
-from memory_bank.indexer import sync
+from memory_bank.indexer import filling, sync
 from memory_bank.manifest import lookup
 from memory_bank.manifest.database import PENDING
 from memory_bank.notes import scan
@@ -51,16 +51,15 @@ def test_a_report_tells_what_was_done(folder: Path, opening: Opening) -> None:
     (folder / "binary.md").write_bytes(b"\0")
     bank = opening(folder)
     first = bank.sync()
-    assert (first.indexed, first.unindexed, first.removed, first.healed) == (3, 1, 0, False)
-    assert sorted(first.refilled) == ["keyword", "notes"]
+    assert (first.indexed, first.unindexed, first.removed, first.healed) == (3, 1, 0, [])
     (folder / "n0.md").unlink()
     (folder / "n1.md").write_text("changed")
     second = bank.sync()
-    assert (second.indexed, second.removed, second.refilled) == (1, 1, [])
+    assert (second.indexed, second.removed, second.healed) == (1, 1, [])
     time.sleep(0.15)
     bank.sync()
     third = bank.sync()
-    assert (third.indexed, third.removed, third.refilled, third.problem) == (0, 0, [], "")
+    assert (third.indexed, third.removed, third.healed, third.problem) == (0, 0, [], "")
 
 
 def test_bytes_decide_not_stamps(
@@ -127,7 +126,7 @@ def test_what_a_batch_could_not_finish_is_put_again(
             bank.sync()
     assert bank.index.base.execute("SELECT DISTINCT state FROM notes").fetchall() == [(PENDING,)]
     report = bank.sync()
-    assert report.healed
+    assert report.healed == ["indexing"]
     assert report.indexed == 2
     assert found(bank, "word1")[0] == "n1.md"
 
@@ -151,7 +150,8 @@ def test_a_retriever_that_breaks_in_a_batch_is_filled_again(
     monkeypatch.setattr(KeywordIndex, step, break_once)
     assert found(bank, "osprey") == ["new.md"]
     assert len(found(bank, "kestrel")) == 2
-    assert bank.sync().refilled == []
+    assert bank.take_healed() == ["keyword"]
+    assert bank.sync().healed == []
 
 
 def test_a_refill_that_is_cut_short_is_done_by_the_next_query(
@@ -165,7 +165,7 @@ def test_a_refill_that_is_cut_short_is_done_by_the_next_query(
     with monkeypatch.context() as patch:
         patch.setattr(KeywordIndex, "put", interrupt)
         with pytest.raises(KeyboardInterrupt):
-            index.indexer.refill(index.keyword)
+            index.indexer.mend(index.keyword)
     bank.close()
     assert found(bank, "word1")[0] == "n1.md"
 
@@ -203,8 +203,8 @@ def test_a_thorough_sync_finds_what_a_retriever_lost(
     assert note is not None
     retriever.put([], [note.number])
     retriever.commit()
-    assert bank.sync().refilled == [retriever.name]
-    assert bank.sync().refilled == []
+    assert bank.sync().healed == [retriever.name]
+    assert bank.sync().healed == []
     assert found(bank, "word1", "hybrid")[0] == "n1.md"
 
 
@@ -220,9 +220,9 @@ def test_an_index_that_another_process_made_anew_is_not_written_to(
     with pytest.raises(IndexDamaged, match="replaced"):
         old.indexer.sync()
     with pytest.raises(IndexDamaged, match="replaced"):
-        old.indexer.refill(old.keyword)
+        old.indexer.mend(old.keyword)
     assert found(first, "osprey") == found(second, "osprey") == ["new.md"]
-    assert second.sync().refilled == []
+    assert second.sync().healed == []
 
 
 def test_moving_renaming_and_restoring_embed_nothing(
@@ -333,7 +333,7 @@ def test_a_question_does_not_wait_for_another_embedder(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Words answer at once and say that vectors are missing; a sync makes them."""
-    monkeypatch.setattr(sync, "_AT_ONCE", 1)
+    monkeypatch.setattr(filling, "_AT_ONCE", 1)
     for number in range(3):
         (folder / f"n{number}.md").write_text(f"# Note {number}\n\nThe osprey dives.\n")
     with open_bank(folder, settings={"memory.embedder": "hashing"}) as bank:

@@ -1,8 +1,9 @@
 """Do a piece of work on a bank and die at its N-th step, again and again.
 
-A server on standard input and output: for each line `FOLDER WORK N` it forks a process that does
-the work and kills itself before step N, with no chance to clean up. It answers with `killed`, or
-with `done` and the number of steps. Steps are the calls that change the disk.
+A server on standard input and output: for each line `FOLDER WORK N AGE` it forks a process that
+does the work and kills itself before step N, with no chance to clean up. It answers with `killed`, or
+with `done` and the number of steps. Steps are the calls that change the disk. The files are all `old`
+or all `young` to that process: a young one may change again unseen, so its stamp is not trusted.
 
 The hooks are here and not in the product: os, pathlib and sqlite3 are wrapped in the process that
 dies, just before the work begins.
@@ -88,6 +89,9 @@ WORK: dict[str, Callable[[Bank], object]] = {
     "mend": _damaged,
     "check": doctor,
 }
+AGES = {"old": 0, "young": 10**18}
+"""Nanoseconds up to which a file is young. As it is in the product, how many are would differ from
+run to run, and the number of steps with it."""
 FROM_NOTHING = frozenset(["index", "recover"])
 """Work that begins with a bank as it lies, instead of one that is up to date."""
 
@@ -128,10 +132,10 @@ def _before(owner: Any, name: str, step: Callable[[], None]) -> None:
     setattr(owner, name, call)
 
 
-def work(folder: str, name: str, number: int) -> int:
+def work(folder: str, name: str, number: int, age: str) -> int:
     """Do a piece of work and return how many steps it took, if it comes to that."""
     vectors._RECENT_MOST = 1  # vectors are published at once
-    scan._RACY_NS = 0  # on a busy machine, how many files are young changes the number of steps
+    scan._RACY_NS = AGES[age]
     with open_bank(folder, settings=SETTINGS) as bank:
         if name not in FROM_NOTHING:
             bank.sync()
@@ -145,13 +149,13 @@ def work(folder: str, name: str, number: int) -> int:
 def serve() -> None:
     """Answer each line with how the work ended."""
     for line in sys.stdin:
-        folder, name, number = line.rstrip("\n").split("\t")
+        folder, name, number, age = line.rstrip("\n").split("\t")
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(reading)
             try:
-                os.write(writing, f"done {work(folder, name, int(number))}".encode())
+                os.write(writing, f"done {work(folder, name, int(number), age)}".encode())
             except BaseException:  # noqa: BLE001  (whatever it is, the test must hear of it)
                 os.write(writing, f"failed {traceback.format_exc()!r}".encode())
             os._exit(0)

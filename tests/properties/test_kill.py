@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from memory_bank import open_bank, recall, trash
-from memory_bank.actions.upkeep import compare
+from memory_bank.actions.upkeep import compare, told
+from memory_bank.manifest.database import unfinished
 from memory_bank.retrievers import vectors
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and kills by SIGKILL")
@@ -25,7 +30,9 @@ WORKS = (
 SAMPLE = 12
 """Steps of each work at which all is checked; `-m torture` checks every one."""
 
-Die = Callable[[Path, str, int], str]
+Die = Callable[..., str]
+AGES = ("old", "young")
+"""Whether the stamps of files are trusted: those that were written just now are not."""
 Files = dict[str, str]
 
 
@@ -40,8 +47,8 @@ def die() -> Iterator[Die]:
         assert server.stdout is not None
         asked, said = server.stdin, server.stdout
 
-        def ask(folder: Path, work: str, step: int) -> str:
-            asked.write(f"{folder}\t{work}\t{step}\n")
+        def ask(folder: Path, work: str, step: int, age: str = "old") -> str:
+            asked.write(f"{folder}\t{work}\t{step}\t{age}\n")
             asked.flush()
             answer = said.readline().rstrip("\n")
             assert answer.startswith(("done", "killed")), answer
@@ -85,12 +92,17 @@ def files(project: Path) -> Files:
 
 
 def check(project: Path, wanted: tuple[Files, ...], git: Callable[..., str]) -> None:
-    """Use the bank again: it must be as before or after the work, whole, and clean."""
+    """Use the bank again: it must be as before or after the work, whole, and clean, and say so."""
     with open_bank(project, settings=SETTINGS) as bank:
+        cut_short = {"writing"} if bank.store.interrupted() else set()
+        if bank.layout.manifest.is_file():
+            with closing(sqlite3.connect(bank.layout.manifest)) as base:
+                cut_short |= {"indexing"} if unfinished(base) else set()
         for mode in ("lexical", "semantic"):
             answer = recall(bank, "We chose Tantivy", mode=mode, count_access=False)
             assert answer.notes[0].path == "decisions/tantivy.md"
             assert (answer.mode_used, answer.problem) == (mode, None)
+        assert cut_short <= set(bank.take_healed())
         assert files(project) in wanted
         restorable = {note.path for note in trash(bank)}
         assert compare(bank).differences == ()
@@ -108,13 +120,15 @@ def sampled(steps: int, every: bool) -> list[int]:
     return sorted({1 + (steps - 1) * number // (SAMPLE - 1) for number in range(SAMPLE)})
 
 
-def whole(start: Path, tmp_path: Path, die: Die, work: str) -> tuple[int, tuple[Files, Files]]:
+def whole(
+    start: Path, tmp_path: Path, die: Die, work: str, age: str = "old"
+) -> tuple[int, tuple[Files, Files]]:
     """Do the work to its end; return its steps, and the notes before and after."""
     before = files(start)
     if work in {"index", "recover"}:
-        shutil.rmtree(start / ".memories/.index")
-    shutil.copytree(start, copy := tmp_path / "whole")
-    steps = int(die(copy, work, 0).removeprefix("done "))
+        shutil.rmtree(start / ".memories/.index", ignore_errors=True)
+    shutil.copytree(start, copy := tmp_path / f"whole-{age}")
+    steps = int(die(copy, work, 0, age).removeprefix("done "))
     after = files(copy)
     if work == "reindex":  # the files are written first, one after the other
         between = {**before, "facts/new.md": after["facts/new.md"]}
@@ -128,16 +142,15 @@ def whole(start: Path, tmp_path: Path, die: Die, work: str) -> tuple[int, tuple[
 def test_killed_at_any_step(
     start: Path, tmp_path: Path, die: Die, git: Callable[..., str], work: str, every: bool
 ) -> None:
-    steps, wanted = whole(start, tmp_path, die, work)
-    assert steps > 3
-    killed = 0
-    for step in sampled(steps, every):
-        shutil.copytree(start, copy := tmp_path / f"step-{step}")
-        # a few steps more or less are taken from run to run: stamps grow old meanwhile
-        killed += die(copy, work, step) == "killed"
-        check(copy, wanted, git)
-        shutil.rmtree(copy)
-    assert killed >= min(steps, SAMPLE) - 2
+    """Half of the steps in a process that trusts the files' stamps, half in one that can't."""
+    for turn, age in enumerate(AGES):
+        steps, wanted = whole(start, tmp_path, die, work, age)
+        assert steps > 3
+        for step in sampled(steps, every)[0 if every else turn :: 1 if every else len(AGES)]:
+            shutil.copytree(start, copy := tmp_path / f"step-{step}")
+            assert die(copy, work, step, age) == "killed"
+            check(copy, wanted, git)
+            shutil.rmtree(copy)
 
 
 @pytest.mark.parametrize("work", ["rename", "merge"])
@@ -189,6 +202,45 @@ def test_killed_again_while_it_recovers(
         else:
             pytest.fail("it does not end")
         shutil.rmtree(copy)
+
+
+@pytest.mark.parametrize("json_wanted", [False, True], ids=["text", "json"])
+@pytest.mark.parametrize("work", ["rename", "reindex"])
+def test_the_next_command_says_what_it_finished(
+    start: Path, tmp_path: Path, die: Die, work: str, json_wanted: bool
+) -> None:
+    said = "writing" if work == "rename" else "indexing"
+    copy = cut_short(start, tmp_path, die, work, said)
+    environment = {**os.environ, "MEMORY_BANK_MEMORY__EMBEDDER": "hashing"}
+    line = [sys.executable, "-m", "memory_bank", "--bank", str(copy), "recall", "tantivy"]
+    line += ["--json"] if json_wanted else []
+    first, second = (
+        subprocess.run(line, capture_output=True, text=True, check=True, env=environment)
+        for _ in range(2)
+    )
+    assert "healed" not in second.stdout + second.stderr
+    if json_wanted:
+        assert said in json.loads(first.stdout)["healed"]
+        assert first.stderr == ""
+    else:
+        assert "healed" not in first.stdout
+        assert first.stderr.startswith("healed: ")
+        assert told([said]) in " ".join(first.stderr.split())
+
+
+def cut_short(start: Path, tmp_path: Path, die: Die, work: str, what: str) -> Path:
+    """Kill a work where it leaves something to be finished; return the project."""
+    steps, _ = whole(start, tmp_path, die, work)
+    for step in range(1, steps + 1):
+        shutil.copytree(start, copy := tmp_path / f"cut-{step}")
+        die(copy, work, step)
+        if what == "writing" and planned(copy):
+            return copy
+        with closing(sqlite3.connect(copy / ".memories/.index/manifest.db")) as base:
+            if what == "indexing" and unfinished(base):
+                return copy
+        shutil.rmtree(copy)
+    return pytest.fail("no step of it leaves anything")
 
 
 def planned(project: Path) -> bool:

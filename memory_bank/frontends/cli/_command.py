@@ -15,6 +15,7 @@ from memory_bank.errors import NoBank
 from memory_bank.frontends.cli._help import Command, Example
 from memory_bank.frontends.cli._output import Page, place
 from memory_bank.frontends.cli._progress import Bars, Report
+from memory_bank.frontends.present import plain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +48,8 @@ class Call:
         self._page = Page(sys.stdout)
         self._aside = Page(sys.stderr)
         self._bars = Bars(self._aside)
+        self._bank: Bank | None = None
+        self._healed: list[str] = []
 
     @property
     def page(self) -> Page:
@@ -81,11 +84,13 @@ class Call:
             raise NoBank("the working directory is gone", "change to one that is there") from error
         self.root = bank.layout.root
         bank.progress = self.progress
+        self._bank = bank
         try:
             with bank:
                 yield bank
         finally:
             self._bars.stop()
+            self._say_healed()
 
     def place(self, path: str, line: int | None = None) -> str:
         """Return where a note is, as seen from the working directory."""
@@ -94,9 +99,23 @@ class Call:
     def answer(self, value: Value, render: Callable[[Value], None]) -> None:
         """Print an answer: as JSON when that is wanted, else by `render`."""
         if self.json:
-            self.page.document(value)
+            self.document(value)
         else:
             render(value)
+
+    def document(self, value: object) -> None:
+        """Print an answer as JSON, with what was healed to give it."""
+        shown, healed = plain(value), self._took_healed()
+        if healed and isinstance(shown, dict):
+            shown = {**shown, "healed": healed}
+        self.page.document(shown)
+
+    def show_healed(self, healed: Sequence[str]) -> None:
+        """Print what was healed, where that is part of the answer."""
+        if healed:
+            from memory_bank.actions.upkeep import told
+
+            self.page.line(("healed: ", "good"), told(healed))
 
     def remark(self, text: str) -> None:
         """Say something beside the answer."""
@@ -114,6 +133,20 @@ class Call:
         if reason:
             why = _FALLBACKS.get(reason, "the embedder gave no answer")
             self.warn(f"found by words only: {why} ({reason})")
+
+    def _took_healed(self) -> list[str]:
+        """Return all that was healed in this call."""
+        if self._bank is not None:
+            self._healed += self._bank.take_healed()
+        return self._healed
+
+    def _say_healed(self) -> None:
+        """Say beside the answer what was healed; a program finds it inside."""
+        healed = self._took_healed()
+        if healed and not self.json:
+            from memory_bank.actions.upkeep import told
+
+            self.aside.labelled("healed: ", "dim", told(healed))
 
     def wrong(self, message: str) -> click.UsageError:
         """Return the error that a combination of options deserves."""

@@ -33,7 +33,7 @@ def command(call: Call, *, names: tuple[str, ...], undo: bool) -> int:
         paths = dict.fromkeys(bank.find(name) for name in names)
         done = [set_status(bank, path, status) for path in paths]
     if call.json:
-        call.page.document({"status": status, "notes": done})
+        call.document({"status": status, "notes": done})
     for note in () if call.json else done:
         show_written(call, note, "active again:" if undo else "archived")
     return 0

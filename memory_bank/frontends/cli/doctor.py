@@ -84,10 +84,7 @@ def _show(call: Call, health: Health) -> None:
             for twins in health.same_ids
         ],
     )
-    if health.refilled:
-        page.line(("made anew: ", "good"), ", ".join(health.refilled))
-    if health.healed:
-        page.line(("healed: ", "good"), "finished what a killed process had begun")
+    call.show_healed(health.healed)
     if health.waiting:
         page.line(("waiting: ", "warn"), f"{count(health.waiting, 'passage')} without a vector")
     if health.problem:

@@ -84,7 +84,7 @@ def _links(call: Call, bank: Bank, name: str, wanted: tuple[bool, bool], *, ghos
         if wanted[1] and (not ghosts or link.target.startswith(_GHOST))
     ]
     if call.json:
-        call.page.document({"path": found.path, "outgoing": out, "incoming": into})
+        call.document({"path": found.path, "outgoing": out, "incoming": into})
         return FOUND if out or into else NOTHING
     for heading, links in (("out of", out), ("into", into)):
         if links:
@@ -110,7 +110,7 @@ def _all_ghosts(call: Call, bank: Bank) -> int:
 
     found = ghosts(bank)
     if call.json:
-        call.page.document({"result_count": len(found), "ghosts": found})
+        call.document({"result_count": len(found), "ghosts": found})
     elif not found:
         call.remark("no ghosts")
     else:
@@ -124,7 +124,7 @@ def _path(call: Call, bank: Bank, name: str, other: str) -> int:
 
     steps = path_between(bank, name, other)
     if call.json:
-        call.page.document({"result_count": len(steps), "steps": steps})
+        call.document({"result_count": len(steps), "steps": steps})
     elif not steps:
         call.remark(f"no chain of links joins {name} and {other}")
     for step in () if call.json else steps:
@@ -137,7 +137,7 @@ def _related(call: Call, bank: Bank, name: str) -> int:
 
     found = related(bank, name)
     if call.json:
-        call.page.document({"result_count": len(found), "related": found})
+        call.document({"result_count": len(found), "related": found})
     elif not found:
         call.remark(f"nothing is linked to {name}")
     else:

@@ -111,7 +111,7 @@ def command(
 
             read = read_query(bank, text)
     if call.json:
-        call.page.document({**_fields(answer), **({"read_as": read} if read else {})})
+        call.document({**_fields(answer), **({"read_as": read} if read else {})})
     else:
         _show(call, answer, read)
     call.fallback(answer.fallback_reason)

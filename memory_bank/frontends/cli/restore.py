@@ -44,7 +44,7 @@ def command(call: Call, *, name: str | None, new: str) -> int:
             return _list(call, bank)
         path = restore(bank, name, new)
     if call.json:
-        call.page.document({"path": path})
+        call.document({"path": path})
     else:
         call.page.line("restored ", (call.place(path), "place"))
     return FOUND
@@ -55,7 +55,7 @@ def _list(call: Call, bank: Bank) -> int:
 
     found = trash(bank)
     if call.json:
-        call.page.document({"result_count": len(found), "trash": found})
+        call.document({"result_count": len(found), "trash": found})
     elif found:
         rows = [(note.path.removesuffix(".md"), _when(note.stamp)) for note in found]
         call.page.table(("name", "deleted"), rows)

@@ -34,7 +34,7 @@ def command(call: Call, *, names: tuple[str, ...], if_match: str | None) -> int:
         paths = dict.fromkeys(bank.find(name) for name in names)
         done = [delete(bank, path, if_match=if_match) for path in paths]
     if call.json:
-        call.page.document({"deleted": done})
+        call.document({"deleted": done})
     for trashed in () if call.json else done:
         shown = call.place(trashed.path)
         call.page.line("deleted ", (shown, "place"))

@@ -73,10 +73,7 @@ def _show(call: Call, report: SyncReport) -> None:
         parts.append(f"removed {count(report.removed, 'note')}")
     if report.unindexed:
         parts.append(f"{count(report.unindexed, 'file')} can't be indexed, see doctor")
-    if report.refilled:
-        parts.append(f"made anew: {', '.join(report.refilled)}")
-    if report.healed:
-        parts.append("finished what was cut short")
     if report.waiting:
         parts.append(f"{count(report.waiting, 'passage')} without a vector")
     call.page.line(", ".join(parts), (f" in {report.seconds:.1f} s", "dim"))
+    call.show_healed(report.healed)

@@ -25,7 +25,7 @@ def command(call: Call) -> int:
     with call.open() as bank:
         found = tag_counts(bank)
     if call.json:
-        call.page.document({"result_count": len(found), "tags": found})
+        call.document({"result_count": len(found), "tags": found})
     elif found:
         call.page.table(("tag", "notes"), [(tag, str(number)) for tag, number in found.items()])
     else:

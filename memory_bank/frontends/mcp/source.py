@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from memory_bank.errors import NoBank
 from memory_bank.frontends.mcp.progress import tell
@@ -23,6 +24,7 @@ class Source:
         self._path = path
         self._lock = threading.Lock()
         self._bank: Bank | None = None
+        self._banks: WeakSet[Bank] = WeakSet()
 
     def bank(self) -> Bank:
         """Return the bank, which tells each call's client how far it is; raise NoBank."""
@@ -37,9 +39,16 @@ class Source:
         from memory_bank.bank import open_bank
 
         try:
-            return open_bank(self._path)
+            bank = open_bank(self._path)
         except FileNotFoundError as error:
             raise NoBank("the working directory is gone", "start the server elsewhere") from error
+        self._banks.add(bank)
+        return bank
+
+    def take_healed(self) -> list[str]:
+        """Return what was healed since the last answer, behind the server's back included."""
+        found = [what for bank in list(self._banks) for what in bank.take_healed()]
+        return list(dict.fromkeys(found))
 
     def rest(self, seconds: float) -> None:
         """Wait until no call is at work on the bank, at most that many seconds."""

@@ -161,9 +161,17 @@ class BankTool:
         except MemoryBankError as error:
             raise ToolError(failed(error)) from error
         structure = cast("dict[str, Any]", unhidden(plain(value)))
+        for name in self._spec.without:
+            structure.pop(name, None)
+        text = self._spec.text(value)
+        if healed := source.take_healed():
+            structure["healed"] = [*structure.get("healed", ()), *healed]
+        if structure.get("healed"):
+            from memory_bank.actions.upkeep import told
+
+            text += f"\nHealed: {told(structure['healed'])}."
         return CallToolResult(
-            content=[TextContent(type="text", text=self._spec.text(value))],
-            structured_content={k: v for k, v in structure.items() if k not in self._spec.without},
+            content=[TextContent(type="text", text=text)], structured_content=structure
         )
 
 

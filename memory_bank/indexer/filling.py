@@ -1,0 +1,214 @@
+"""Keep every retriever filled with what the manifest has: put, commit, fill anew, embed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing
+from functools import cached_property, partial
+from itertools import islice
+
+from memory_bank.errors import EmbedderUnavailable, IndexDamaged
+from memory_bank.indexer.reading import Asked, Place, answers
+from memory_bank.indexer.report import INDEXING, Healed, Progress, SyncReport, silent
+from memory_bank.manifest import write
+from memory_bank.manifest.database import DONE, PENDING, meta
+from memory_bank.manifest.rows import NoteRows
+from memory_bank.retrievers.base import Entry, Retriever
+from memory_bank.sqlite import Connection, transaction
+
+_REFILLED = 1000
+"""Notes that are put at a time when a retriever is filled anew."""
+_COMMITS = 4
+"""Retrievers that commit at a time."""
+_AT_ONCE = 2000
+"""Passages up to which a question waits for a slow retriever to be filled anew."""
+_FEW = 16
+"""Passages that are embedded at once, however little time there is."""
+_ONE_BATCH = 0.001
+_EMBED_TURN = 2.0
+"""Seconds of embedding under one lock."""
+_COMPLETE = "complete"
+_CUT_SHORT = ""
+"""Recorded instead of a version while a retriever is filled anew."""
+
+Load = Callable[[], tuple[Sequence[Retriever], str]]
+"""Returns the retrievers, and why one is missing."""
+Turn = Callable[[], AbstractContextManager[None]]
+"""Holds the lock of the index."""
+
+
+class Filling:
+    """The retrievers of a bank, loaded when there is work for them."""
+
+    def __init__(
+        self,
+        base: Connection,
+        place: Place,
+        load: Load,
+        turn: Turn,
+        *,
+        signature: str,
+        healed: Healed,
+    ) -> None:
+        """Fill what `load` returns, which `signature` names, so that none is loaded in vain."""
+        self._base = base
+        self._place = place
+        self._load = load
+        self._turn = turn
+        self._signature = signature
+        self._healed = healed
+        self._missing = ""
+        self._postponed: tuple[Retriever, ...] = ()
+
+    def complete(self) -> bool:
+        """Tell whether every retriever has everything that was indexed."""
+        return meta(self._base, _COMPLETE) == self._signature
+
+    def begin(self) -> None:
+        """Record, in the caller's transaction, that the retrievers lack something now."""
+        self._put_complete("")
+
+    def conclude(self, report: SyncReport) -> None:
+        """Record whether all retrievers have everything."""
+        report.problem = report.problem or self._missing
+        whole = not report.waiting and not report.problem
+        self._put_complete(self._signature if whole else "")
+
+    def postpone(self, *, slow: bool) -> None:
+        """Leave out, or not, what a question must not wait for: another embedder's vectors, say."""
+        self._postponed = ()
+        if slow:
+            some = f"SELECT count(*) FROM (SELECT 1 FROM passages LIMIT {_AT_ONCE + 1})"
+            (passages,) = self._base.execute(some).fetchone()
+            if passages > _AT_ONCE:
+                self._postponed = tuple(
+                    one for one in self._retrievers if one.slow and not self._filled(one)
+                )
+
+    def lacking(self) -> bool:
+        """Tell whether a retriever was never filled, or not to its end, or in another version."""
+        return bool(self._unfilled())
+
+    def fill(self, progress: Progress) -> None:
+        """Fill the retrievers that are lacking; the caller holds the lock."""
+        for retriever in self._unfilled():
+            if meta(self._base, _filled(retriever)) == _CUT_SHORT:
+                self._healed(INDEXING)
+            self._refill(retriever, progress)
+
+    def mend(self, retriever: Retriever, progress: Progress = silent) -> None:
+        """Make a damaged retriever anew from the manifest's notes; the caller holds the lock."""
+        self._healed(retriever.name)
+        self._refill(retriever, progress)
+
+    def put(self, entries: Sequence[Entry], touched: Collection[int]) -> None:
+        """Put a batch into every retriever; one that turns out broken is made anew.
+
+        All are given the batch before any commits, and commit side by side: tantivy works, or
+        waits for the disk, meanwhile.
+        """
+        if not touched:
+            return
+        from concurrent.futures import ThreadPoolExecutor  # start-up: looking needs no threads
+
+        with ExitStack() as unless_committed:
+            for retriever in self._active():
+                unless_committed.callback(retriever.close)
+                self._mended(retriever, partial(retriever.put, entries, touched))
+            with ThreadPoolExecutor(_COMMITS, "memory-bank-commit") as pool:
+                commits = [(one, pool.submit(one.commit)) for one in self._active()]
+            for retriever, commit in commits:
+                self._mended(retriever, commit.result)
+            unless_committed.pop_all()
+
+    def check(self, progress: Progress) -> None:
+        """Make anew the retrievers whose entries are not the manifest's."""
+        retrievers = self._retrievers  # loaded before the lock is taken
+        with self._turn():  # in the middle of another's batch they differ
+            entries: dict[int, int] = {}
+            for retriever in retrievers:
+                checked = f"checked:{retriever.name}"
+                try:
+                    if meta(self._base, checked) == retriever.state():
+                        continue
+                    entries = entries or dict(self._base.execute("SELECT row, note FROM passages"))
+                    whole = retriever.holds(entries)
+                except IndexDamaged:
+                    whole = False
+                if not whole:
+                    self.mend(retriever, progress)
+                write.put_meta(self._base, checked, retriever.state())
+
+    def embed(self, report: SyncReport, seconds: float, progress: Progress) -> None:
+        """Embed what waits for about that many seconds, a few passages in any case."""
+        deadline = time.monotonic() + seconds
+        if self._postponed:
+            (passages,) = self._base.execute("SELECT count(*) FROM passages").fetchone()
+            report.waiting += passages * len(self._postponed)
+        for retriever in self._active():
+            total = left = retriever.waiting()
+            try:
+                while left and ((rest := deadline - time.monotonic()) > 0 or left <= _FEW):
+                    with self._turn():
+                        left = retriever.catch_up(min(_EMBED_TURN, max(rest, _ONE_BATCH)))
+                    progress("embedding", total - left, total)
+            except EmbedderUnavailable as error:
+                report.problem = error.message
+            report.waiting += left
+
+    def _mended(self, retriever: Retriever, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except IndexDamaged:
+            self.mend(retriever)
+
+    def _refill(self, retriever: Retriever, progress: Progress) -> None:
+        with transaction(self._base):  # said first: a kill must not leave it empty and unnoticed
+            write.put_meta(self._base, _filled(retriever), _CUT_SHORT)
+            self._put_complete("")
+        retriever.clear()
+        rows = {
+            path: (number, etag)
+            for number, path, etag in self._base.execute(
+                "SELECT id, path, etag FROM notes WHERE state IN (?, ?)", (DONE, PENDING)
+            )
+        }
+        # undated: entries hold no dates
+        with closing(answers(self._place, [Asked(path) for path in rows])) as found:
+            for start in range(0, len(rows), _REFILLED):
+                entries: list[Entry] = []
+                for path, note in islice(found, _REFILLED):
+                    number, etag = rows[path]
+                    # a file that changed meanwhile is indexed anew by the batch that follows
+                    if isinstance(note, NoteRows) and note.etag == etag:
+                        entries += write.entries_again(self._base, number, note)
+                retriever.put(entries, ())
+                done = min(start + _REFILLED, len(rows))
+                progress(f"filling {retriever.name}", done, len(rows))
+        retriever.commit()
+        with transaction(self._base):
+            write.put_meta(self._base, _filled(retriever), retriever.version)
+
+    def _unfilled(self) -> list[Retriever]:
+        return [retriever for retriever in self._active() if not self._filled(retriever)]
+
+    def _filled(self, retriever: Retriever) -> bool:
+        return meta(self._base, _filled(retriever)) == retriever.version
+
+    def _active(self) -> list[Retriever]:
+        return [retriever for retriever in self._retrievers if retriever not in self._postponed]
+
+    @cached_property
+    def _retrievers(self) -> Sequence[Retriever]:
+        loaded, self._missing = self._load()
+        return loaded
+
+    def _put_complete(self, signature: str) -> None:
+        if meta(self._base, _COMPLETE) != signature:
+            write.put_meta(self._base, _COMPLETE, signature)
+
+
+def _filled(retriever: Retriever) -> str:
+    """Return the key under which the version is kept that a retriever was filled in."""
+    return f"filled:{retriever.name}"

@@ -1,0 +1,100 @@
+"""What was healed is said once, by the answer that comes next; a first index is not healing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank import Bank, create, doctor, list_notes, recall
+from memory_bank.indexer.report import told
+
+Opening = Callable[..., Bank]
+JOURNAL = ".trash/.journal-0123456789ab"
+
+
+@pytest.fixture
+def bank(folder: Path, opening: Opening) -> Bank:
+    (folder / "a.md").write_text("# Kestrel\n\nIt hovers.\n")
+    return opening(folder, memory__embedder="hashing")
+
+
+def garbage(folder: Path, *names: str) -> None:
+    for name in names:
+        new = folder / ".index/new"
+        new.write_bytes(b"garbage")
+        file = folder / ".index" / name
+        new.replace(file)
+        for beside in ("-wal", "-shm"):  # the log alone may hold all that matters
+            file.with_name(f"{file.name}{beside}").unlink(missing_ok=True)
+
+
+def test_a_first_index_is_not_healing(bank: Bank, folder: Path) -> None:
+    recall(bank, "kestrel")
+    assert bank.healed == []
+    bank.close()
+    shutil.rmtree(folder / ".index")
+    assert bank.sync().healed == []
+
+
+def test_neither_is_a_rebuild_nor_another_embedder(
+    bank: Bank, folder: Path, opening: Opening
+) -> None:
+    bank.sync()
+    assert bank.rebuild().healed == []
+    assert opening(folder, memory__embedder="static").sync().healed == []
+    assert recall(bank, "kestrel").notes
+    assert bank.healed == []
+
+
+@pytest.mark.parametrize(
+    ("file", "healed"),
+    [("keyword/meta.json", "keyword"), ("notes/meta.json", "notes"), ("manifest.db", "manifest")],
+)
+@pytest.mark.parametrize("opened", [True, False], ids=["open", "closed"])
+def test_damage_is_said_once(
+    bank: Bank, folder: Path, file: str, healed: str, opened: bool
+) -> None:
+    recall(bank, "kestrel")
+    if not opened:
+        bank.close()
+    garbage(folder, file)
+    assert recall(bank, "kestrel").notes
+    assert bank.take_healed() == [healed]
+    assert recall(bank, "kestrel").notes
+    assert bank.take_healed() == []
+
+
+def test_an_index_that_goes_while_it_is_open_is_said(bank: Bank, folder: Path) -> None:
+    recall(bank, "kestrel")
+    shutil.rmtree(folder / ".index")
+    assert recall(bank, "kestrel").notes
+    assert bank.take_healed() == ["manifest"]
+
+
+@pytest.mark.parametrize("answered", [recall, list_notes, create], ids=lambda one: one.__name__)
+def test_a_write_that_was_cut_short_is_said(
+    bank: Bank, folder: Path, answered: Callable[..., object]
+) -> None:
+    bank.sync()
+    (folder / JOURNAL).mkdir(parents=True)
+    answered(bank, *{recall: ("kestrel",), create: ("new", "text")}.get(answered, ()))
+    assert bank.take_healed() == ["writing"]
+    assert not (folder / JOURNAL).exists()
+
+
+def test_a_report_says_it_too(bank: Bank, folder: Path) -> None:
+    bank.sync()
+    (folder / JOURNAL).mkdir(parents=True)
+    garbage(folder, "keyword/meta.json")
+    assert doctor(bank).healed == ("writing", "keyword")
+    assert bank.healed == []
+
+
+def test_in_words() -> None:
+    assert told([]) == ""
+    assert told(["keyword", "writing", "notes"]) == (
+        "finished a change of several files that was cut short; made anew: keyword, notes"
+    )
