@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing
 from functools import cached_property, partial
 from itertools import islice
@@ -15,10 +15,12 @@ from memory_bank.manifest import write
 from memory_bank.manifest.database import DONE, PENDING, meta
 from memory_bank.manifest.rows import NoteRows
 from memory_bank.retrievers.base import Entry, Retriever
-from memory_bank.sqlite import Connection, transaction
+from memory_bank.sqlite import Connection, chunked, transaction
 
 _REFILLED = 1000
 """Notes that are put at a time when a retriever is filled anew."""
+_SAVED = 50
+"""Notes up to which a batch is one of saves, after which others are put again if need be."""
 _COMMITS = 4
 """Retrievers that commit at a time."""
 _AT_ONCE = 2000
@@ -28,6 +30,7 @@ _FEW = 16
 _ONE_BATCH = 0.001
 _EMBED_TURN = 2.0
 """Seconds of embedding under one lock."""
+_NOTES = "SELECT id, path, etag FROM notes"
 _COMPLETE = "complete"
 _CUT_SHORT = ""
 """Recorded instead of a version while a retriever is filled anew."""
@@ -115,7 +118,7 @@ class Filling:
         with ExitStack() as unless_committed:
             for retriever in self._active():
                 unless_committed.callback(retriever.close)
-                self._mended(retriever, partial(retriever.put, entries, touched))
+                self._mended(retriever, partial(self._put, retriever, entries, touched))
             with ThreadPoolExecutor(_COMMITS, "memory-bank-commit") as pool:
                 commits = [(one, pool.submit(one.commit)) for one in self._active()]
             for retriever, commit in commits:
@@ -157,6 +160,35 @@ class Filling:
                 report.problem = error.message
             report.waiting += left
 
+    def _put(
+        self, retriever: Retriever, entries: Sequence[Entry], touched: Collection[int]
+    ) -> None:
+        """Put a batch; with a small one, notes that the retriever wants to be put again."""
+        again = set(retriever.again()) - set(touched) if len(touched) <= _SAVED else ()
+        more: list[Entry] = []
+        numbers: list[int] = []
+        if again:
+            rows = chunked(self._base, f"{_NOTES} WHERE id IN ({{}}) AND state = {DONE}", [*again])
+            for number, found in self._read_again(list(rows)):
+                more += found
+                numbers.append(number)
+        retriever.put([*entries, *more], [*touched, *numbers])
+
+    def _read_again(
+        self, rows: Sequence[tuple[int, str, str]]
+    ) -> Generator[tuple[int, list[Entry]]]:
+        """Yield the entries of notes whose rows are written, as far as their files are the same.
+
+        A file that changed meanwhile is indexed by a later batch.
+        """
+        known = {path: (number, etag) for number, path, etag in rows}
+        # undated: entries hold no dates
+        with closing(answers(self._place, [Asked(path) for path in known])) as found:
+            for path, note in found:
+                number, etag = known[path]
+                if isinstance(note, NoteRows) and note.etag == etag:
+                    yield number, write.entries_again(self._base, number, note)
+
     def _mended(self, retriever: Retriever, work: Callable[[], None]) -> None:
         try:
             work()
@@ -168,21 +200,10 @@ class Filling:
             write.put_meta(self._base, _filled(retriever), _CUT_SHORT)
             self._put_complete("")
         retriever.clear()
-        rows = {
-            path: (number, etag)
-            for number, path, etag in self._base.execute(
-                "SELECT id, path, etag FROM notes WHERE state IN (?, ?)", (DONE, PENDING)
-            )
-        }
-        # undated: entries hold no dates
-        with closing(answers(self._place, [Asked(path) for path in rows])) as found:
+        rows = self._base.execute(f"{_NOTES} WHERE state IN ({DONE}, {PENDING})").fetchall()
+        with closing(self._read_again(rows)) as found:
             for start in range(0, len(rows), _REFILLED):
-                entries: list[Entry] = []
-                for path, note in islice(found, _REFILLED):
-                    number, etag = rows[path]
-                    # a file that changed meanwhile is indexed anew by the batch that follows
-                    if isinstance(note, NoteRows) and note.etag == etag:
-                        entries += write.entries_again(self._base, number, note)
+                entries = [entry for _, of_note in islice(found, _REFILLED) for entry in of_note]
                 retriever.put(entries, ())
                 done = min(start + _REFILLED, len(rows))
                 progress(f"filling {retriever.name}", done, len(rows))

@@ -130,6 +130,9 @@ class Retriever(Protocol):
     def slow(self) -> bool:
         """Whether filling it anew may take long, so that a question must not wait for it."""
 
+    def again(self) -> Collection[int]:
+        """Return notes that are better put again with a few others than left as they are."""
+
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
         """Take entries in; whatever was there of the notes in `replaced` goes. Idempotent."""
 

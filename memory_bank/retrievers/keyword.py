@@ -18,6 +18,7 @@ from tantivy import Document, Query, SchemaBuilder
 from memory_bank.errors import IndexDamaged, StorageFailed
 from memory_bank.retrievers._asked import FIELDS, Asked
 from memory_bank.retrievers._seal import Seal, Stamp
+from memory_bank.retrievers._segments import scattered
 from memory_bank.retrievers._words import cleaned, grams, identifier_parts
 from memory_bank.retrievers.base import Entry, Matches, Question, Scope
 
@@ -59,6 +60,13 @@ class KeywordIndex:
         self._seal = Seal(folder)
         self._seen: Stamp | None = None
         """The commit that the reader has, by the file that names its segments."""
+
+    def again(self) -> Collection[int]:
+        """Return the notes of small segments, before they are so many that tantivy merges all."""
+        with _guarded(self._folder):
+            searcher = self._searcher()
+            found = searcher.fast_field_values("note", scattered(searcher))
+        return {int(note) for note in found if note is not None}
 
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
         """Add passages, after dropping those of the notes in `replaced`.

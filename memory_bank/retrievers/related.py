@@ -52,6 +52,10 @@ class RelatedWords:
         self._embedder = embedder
         self._chosen = sqlite.Memo(_Chosen, at_once=True)
 
+    def again(self) -> Collection[int]:
+        """Ask for no note: rows don't scatter."""
+        return ()
+
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:  # noqa: ARG002
         """Count the words of passages."""
         counts: Counter[str] = Counter()

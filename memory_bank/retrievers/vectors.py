@@ -75,6 +75,10 @@ class VectorIndex:
         self._recent: tuple[int, NDArray[np.int64], NDArray[np.float32]] | None = None
         self._places = sqlite.Memo(_Places.load)
 
+    def again(self) -> Collection[int]:
+        """Ask for no note: rows don't scatter."""
+        return ()
+
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
         """Note which text each passage has; texts without a vector wait for `catch_up`."""
         with sqlite.guarded(self._file):

@@ -41,6 +41,8 @@ def backup(file: Path, text: str) -> None:
     old.unlink()
 
 
+RUN = time.time_ns()
+"""No other run's text is the same, which would be no change."""
 WAYS: tuple[Callable[[Path, str], None], ...] = (in_place, beside, backup)
 
 
@@ -48,7 +50,7 @@ def asked(bank: Bank, files: list[Path]) -> list[float]:
     """Save and ask at once; return the seconds until the answer has the note."""
     took = []
     for number, file in enumerate(files):
-        word = f"asked{chr(97 + number // 26)}{chr(97 + number % 26)}word"
+        word = f"asked{RUN}x{number}word"
         started = time.perf_counter()
         WAYS[number % 3](file, f"# Saved\n\nA new {word}.\n")
         found = recall(bank, word, mode="lexical", count_access=False)
@@ -76,7 +78,7 @@ def followed(bank: Bank, files: list[Path]) -> list[float]:
             time.sleep(0.3)
             indexed.clear()
             started = time.perf_counter()
-            WAYS[number % 3](file, f"# Saved\n\nA new followedword{number}x.\n")
+            WAYS[number % 3](file, f"# Saved\n\nA new followed{RUN}x{number}word.\n")
             indexed.wait(30)
             took.append(time.perf_counter() - started)
         stop.set()
@@ -95,10 +97,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--notes", type=int, default=10_000)
     parser.add_argument("--saves", type=int, default=60)
+    parser.add_argument("--keep", type=Path, help="folder whose notes are kept for the next run")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        corpus.make(Path(folder), given.notes)
-        files = sorted(Path(folder).rglob("*.md"))[: given.saves]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = given.keep or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        if not any(folder.rglob("*.md")):
+            corpus.make(folder, given.notes)
+        files = sorted(folder.rglob("*.md"))[: given.saves]
         with open_bank(folder, settings={"memory.embedder": "static"}) as bank:
             bank.sync()
             recall(bank, "warm", count_access=False)

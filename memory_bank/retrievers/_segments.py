@@ -1,0 +1,41 @@
+"""Which segments of a word index are better written anew by us than merged by tantivy.
+
+Each commit makes a segment, and tantivy merges as soon as eight of a layer are there. Its lowest
+layer reaches to 16,800 documents and can't be set from Python: every seventh save would write the
+words of 10,000 notes again while a question waits. A segment whose documents are all put again
+elsewhere goes by itself, so a few small ones are made one in time; what remains for tantivy comes
+once in hundreds of saves.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import tantivy
+from tantivy import Query
+
+_MERGED = 8
+_LAYER = 16_800
+_DEAR = 3000
+"""Documents that take tantivy longer to merge than it takes us to read a few notes again."""
+_SMALL = (8, 64)
+"""Documents up to which a segment is written anew, the smallest ones first."""
+_WORTH = 3
+"""Segments that must become one for it to be worth its while."""
+
+
+def scattered(searcher: tantivy.Searcher) -> list[tantivy.DocAddress]:
+    """Return the documents that are better put again with those of the next commit."""
+    if searcher.num_segments < _MERGED - 1:
+        return []
+    hits = searcher.search(Query.all_query(), max(1, searcher.num_docs), count=False).hits
+    places = [place for _, place in hits]
+    sizes = Counter(place.segment_ord for place in places)
+    layer = {segment: size for segment, size in sizes.items() if size <= _LAYER}
+    if len(layer) < _MERGED - 1 or sum(layer.values()) < _DEAR:
+        return []
+    for most in _SMALL:
+        small = {segment for segment, size in layer.items() if size <= most}
+        if len(small) >= _WORTH:
+            return [place for place in places if place.segment_ord in small]
+    return []
