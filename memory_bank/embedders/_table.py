@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _PIECE = 65_536  # characters; a longer text is split piece by piece
 _SIGN_WEIGHT = np.float32(0.1)
 """Weight of a token without a letter; doubles what the vectors alone find among abstracts."""
+_FIRST = 1024
+"""Rows that there is room for at first."""
 _BLOCK = 1_000_000  # characters split at a time: ids and offsets take 100 times their room
 
 
@@ -34,8 +37,11 @@ class Table:
             raise EmbedderUnavailable(f"{weights}: is damaged: no {error}", hint) from error
         self._tokenizer = _tokens.read(tokenizer, hint)
         # numpy turns float16 into float32 slowly, so each row is turned once, when first used.
-        self._rows: NDArray[np.float32] = np.zeros(self._half.shape, np.float32)
-        self._ready = np.zeros(len(self._half), np.bool_)
+        # Room for all would be 32 MB: in pages of 2 MB, a few questions touch every one of them.
+        self._rows: NDArray[np.float32] = np.empty((0, self._half.shape[1]), np.float32)
+        self._place = np.full(len(self._half), -1, np.int32)
+        self._used = 0
+        self._taking = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return the direction of the sum of each text's rows; blank texts give zeros.
@@ -67,11 +73,25 @@ class Table:
                 found[index] = self._sum(ids, counts)
 
     def _sum(self, ids: NDArray[np.int64], counts: NDArray[np.int64]) -> Vectors:
-        missing = ids[~self._ready[ids]]
-        if len(missing):
-            self._rows[missing] = self._half[missing] * self._importance(missing)
-            self._ready[missing] = True  # after the rows: another thread may be reading
-        return counts.astype(np.float32) @ self._rows[ids]
+        places = self._place[ids]
+        if len(places) and places.min() < 0:
+            self._take(ids)
+            places = self._place[ids]
+        return counts.astype(np.float32) @ self._rows[places]
+
+    def _take(self, ids: NDArray[np.int64]) -> None:
+        """Turn the rows of tokens that were not used yet; others may go on reading meanwhile."""
+        with self._taking:
+            missing = ids[self._place[ids] < 0]
+            end = self._used + len(missing)
+            if end > len(self._rows):
+                room = min(max(2 * len(self._rows), end, _FIRST), len(self._half))
+                rows = np.empty((room, self._rows.shape[1]), np.float32)
+                rows[: self._used] = self._rows[: self._used]
+                self._rows = rows
+            self._rows[self._used : end] = self._half[missing] * self._importance(missing)
+            self._place[missing] = np.arange(self._used, end)  # after the rows
+            self._used = end
 
     def _importance(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return what each token weighs, shape (n, 1): signs and numbers name no subject."""
@@ -86,7 +106,7 @@ class Table:
     def _count(self, texts: list[str]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield each text's token ids, rising, and how often it has them: one sort for all."""
         lists = self._split(texts)
-        size = len(self._rows)
+        size = len(self._half)
         owners = np.repeat(np.arange(len(lists)), [len(ids) for ids in lists])
         flat = np.fromiter(chain.from_iterable(lists), np.int64, len(owners))
         keys, counts = np.unique(owners * size + flat, return_counts=True)
@@ -96,7 +116,7 @@ class Table:
 
     def _count_long(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Count the tokens of a text of any length in bounded room."""
-        totals = np.zeros(len(self._rows), np.int64)
+        totals = np.zeros(len(self._half), np.int64)
         pieces = list(_pieces(text))
         together = _BLOCK // _PIECE
         for start in range(0, len(pieces), together):

@@ -23,6 +23,10 @@ third of the time of float16 with usearch's own expansion of 128, and .991 (.997
 rows are among the 200 found, over 18,000 passages of three collections."""
 
 
+_PART = 1 << 20
+"""Bytes that are hashed at a time."""
+
+
 class Published(NamedTuple):
     """The names and hashes of one generation of files."""
 
@@ -161,7 +165,11 @@ def _stamp(file: Path) -> tuple[int, ...] | None:
 
 
 def _hash(file: Path) -> str:
+    hashed = blake3()
     try:
-        return blake3(file.read_bytes()).hexdigest()
+        with file.open("rb") as stream:
+            while part := stream.read(_PART):
+                hashed.update(part)
     except OSError as error:
         raise IndexDamaged(f"{file} is missing", "its vectors are made again") from error
+    return hashed.hexdigest()
