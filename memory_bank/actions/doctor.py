@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from memory_bank.actions.joined import LinkShown
 from memory_bank.actions.navigate import broken
@@ -43,6 +43,8 @@ class Twins:
 class Health:
     """The state of a bank."""
 
+    healthy: bool = field(init=False)
+    """Whether there is nothing to mend."""
     bank: str
     notes: int
     passages: int
@@ -60,17 +62,10 @@ class Health:
     embedder: str
     max_note_bytes: int
 
-    @property
-    def healthy(self) -> bool:
-        """Tell whether there is nothing to mend."""
-        return not (
-            self.unindexed
-            or self.faults
-            or self.broken_links
-            or self.same_ids
-            or self.waiting
-            or self.problem
-        )
+    def __post_init__(self) -> None:
+        """Sum up."""
+        wrong = (self.unindexed, self.faults, self.broken_links, self.same_ids, self.waiting)
+        object.__setattr__(self, "healthy", not any((*wrong, self.problem)))
 
 
 def doctor(bank: Bank, progress: Progress | None = None) -> Health:

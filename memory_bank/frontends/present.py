@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from datetime import date
+from functools import partial
 from os import PathLike, fspath
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from memory_bank.errors import MemoryBankError
+from memory_bank.errors import BadInput, MemoryBankError
 
 # Control characters (newline and tab aside), line and paragraph separators, what turns the order
 # of text around, halves of surrogate pairs, and letters that nobody can see.
@@ -50,22 +51,24 @@ def plain(value: object) -> object:
 def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str, Any]:  # noqa: ANN401  (any type)
     """Return the JSON schema of what `plain` makes of a value of that type, `without` some fields.
 
-    Fields of records inside records are named down to `depth`; all fields may be left out.
+    Fields of records inside records are named down to `depth`; all fields may be left out. None is
+    named that is among those `without`, however deep.
     """
+    inside = partial(schema, without=without)
     if origin := get_origin(kind):
         first, *rest = [item for item in get_args(kind) if item not in {type(None), Ellipsis}]
         if origin is UnionType or origin is Union:
-            return {} if rest else schema(first, depth=depth)
+            return {} if rest else inside(first, depth=depth)
         if issubclass(origin, Mapping):
-            return {"type": "object", "additionalProperties": schema(rest[0], depth=depth)}
-        return {"type": "array", "items": schema(first, depth=depth)}
+            return {"type": "object", "additionalProperties": inside(rest[0], depth=depth)}
+        return {"type": "array", "items": inside(first, depth=depth)}
     names = _fields(kind)
     if names is None:
         return {"type": _JSON_TYPES[kind]} if kind in _JSON_TYPES else {}
     if not depth:
         return {"type": "object"}
     hints = get_type_hints(kind)
-    fields = {name: schema(hints[name], depth=depth - 1) for name in names if name not in without}
+    fields = {name: inside(hints[name], depth=depth - 1) for name in names if name not in without}
     return {"type": "object", "properties": fields}
 
 
@@ -109,12 +112,30 @@ def unhidden(value: object) -> object:
     r"""Return a value of JSON with every character that can't be seen written out, as `\u200b`.
 
     Line ends and tabs stay. What an agent is given says no more than what its user would see.
+    `hidden_again` takes it back.
     """
     if isinstance(value, str):
-        return re.sub(_UNSEEN, _written_out, value)
+        return re.sub(_UNSEEN, lambda found: _code(found[0]), value)
     if isinstance(value, Mapping):
         return {str(unhidden(key)): unhidden(item) for key, item in value.items()}
     return [unhidden(item) for item in value] if isinstance(value, list) else value
+
+
+def hidden_again(text: str, current: str) -> str:
+    r"""Return a text with what `unhidden` wrote out of `current` as it is there.
+
+    So what was read can be written back: `\u200b` becomes the character, if that is in `current`.
+    Raises BadInput where `current` has the character and its written-out form too.
+    """
+    for character in dict.fromkeys(re.findall(_UNSEEN, current)):
+        code = _code(character)
+        if code in text and code in current:
+            raise BadInput(
+                f"the note has {code} both in letters and as that character: which is meant?",
+                "edit_memory changes other parts of it",
+            )
+        text = text.replace(code, character)
+    return text
 
 
 def _all_printable(text: str) -> bool:
@@ -123,9 +144,11 @@ def _all_printable(text: str) -> bool:
 
 
 def _written_out(found: re.Match[str]) -> str:
-    number = ord(found[0])
-    if found[0] in _NAMED:
-        return _NAMED[found[0]]
+    return _NAMED.get(found[0]) or _code(found[0])
+
+
+def _code(character: str) -> str:
+    number = ord(character)
     if number > 0xFFFF:  # noqa: PLR2004  (the first plane ends there)
         return f"\\U{number:08x}"
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"  # noqa: PLR2004

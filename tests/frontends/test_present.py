@@ -129,4 +129,6 @@ def test_a_schema_describes_what_plain_makes() -> None:
             },
         },
     }
+    without = schema(Whole, depth=2, without=("name",))["properties"]["inner"]["items"]
+    assert without == {"type": "object", "properties": {}}
     assert schema(Whole, depth=1)["properties"]["inner"]["items"] == {"type": "object"}

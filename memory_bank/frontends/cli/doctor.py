@@ -8,7 +8,6 @@ import click
 
 from memory_bank.frontends.cli._command import FAILED, FOUND, Call, as_command
 from memory_bank.frontends.cli._output import Piece, count, place
-from memory_bank.frontends.present import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,13 +37,7 @@ def command(call: Call, *, check: bool) -> int:
 
     with call.open() as bank:
         health = doctor(bank, call.progress)
-    if call.json:
-        fields = plain(health)
-        call.page.document(
-            {"healthy": health.healthy, **(fields if isinstance(fields, dict) else {})}
-        )
-    else:
-        _show(call, health)
+    call.answer(health, lambda health: _show(call, health))
     return FAILED if check and not health.healthy else FOUND
 
 

@@ -33,6 +33,7 @@ def test_a_report_says_it(serving: Callable[..., Agent], project: Path) -> None:
     cut_short(project)
     found = serving("upkeep")("check_memories")
     assert found["healed"] == ["writing"]
+    assert isinstance(found["healthy"], bool)
     assert found.text.count(SAID) == 1
 
 

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory_bank.errors import BadInput
 from memory_bank.frontends.mcp.quoting import Quotes, clean, named
-from memory_bank.frontends.present import unhidden
+from memory_bank.frontends.present import hidden_again, unhidden
 
 Make = Callable[..., Any]
 
@@ -53,7 +54,7 @@ def test_nothing_hidden_is_left(text: str) -> None:
 def test_what_is_hidden_is_written_out() -> None:
     assert clean("a\u200bb\u202ec\x1b[1m") == r"a\u200bb\u202ec\x1b[1m"
     assert clean("\U000e0041") == r"\U000e0041"
-    assert clean("one\r\ntwo\rthree\ttab") == "one\ntwo\\rthree\ttab"
+    assert clean("one\r\ntwo\rthree\ttab") == "one\ntwo\\x0dthree\ttab"
     assert clean("naïve 日本語 🙂 ❤\ufe0f") == "naïve 日本語 🙂 ❤\ufe0f"
     assert clean("❤\ufe0f\ufe0f") == "❤\ufe0f\\ufe0f"
 
@@ -68,6 +69,49 @@ def test_a_name_stays_between_its_quotation_marks(text: str) -> None:
 def test_structures_hide_nothing_either() -> None:
     found = unhidden({"a\u200b": ["b\u202e", {"c": "d\ufeff"}], "n": 1})
     assert found == {r"a\u200b": [r"b\u202e", {"c": r"d\ufeff"}], "n": 1}
+
+
+@given(
+    st.text(
+        alphabet=st.one_of(st.sampled_from("ab\\ux0d\r\n\u200b\u200d\ufe0f\x1b"), st.characters())
+    )
+)
+def test_what_was_written_out_is_taken_back(text: str) -> None:
+    shown = unhidden(text)
+    assert isinstance(shown, str)
+    try:
+        assert hidden_again(shown, text) == text
+    except BadInput:
+        assert any(code in text for code in re.findall(r"\\[xuU][0-9a-f]{2,8}", shown))
+
+
+def test_what_the_note_has_in_letters_stays() -> None:
+    assert hidden_again(r"a \u200b b", r"say \u200b") == r"a \u200b b"
+    with pytest.raises(BadInput, match="both"):
+        hidden_again(r"a \u200b b", "say \\u200b and \u200b")
+
+
+FAMILY = (
+    "# Family\n\nHere: \U0001f468\u200d\U0001f469\u200d\U0001f467, a\u00adb, \u202eright\u202c.\n"
+)
+
+
+@pytest.mark.parametrize("form", ["structure", "text"])
+def test_a_note_that_is_read_and_written_back_is_the_same(
+    agent: Make, project: Path, form: str
+) -> None:
+    file = project / ".memories/family.md"
+    file.write_text(FAMILY, encoding="utf-8")
+    read = agent("read_memory", filename="family")
+    assert not set(read["content"]) & set(HIDDEN)
+    content = (
+        read["content"] if form == "structure" else read.text.split("\n", 2)[2].rsplit("\n", 1)[0]
+    )
+    assert agent("update_memory", filename="family", content=content)["changed"] is False
+    assert file.read_text(encoding="utf-8") == FAMILY
+    done = agent("edit_memory", filename="family", old=r"\u202eright", new=r"\u202eleft")
+    assert done["changed"] is True
+    assert file.read_text(encoding="utf-8") == FAMILY.replace("right", "left")
 
 
 HOSTILE = """---

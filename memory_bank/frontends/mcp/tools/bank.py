@@ -10,6 +10,7 @@ from pydantic import Field
 from memory_bank.actions import create, listing, organise, recall, remember, stats, writing
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.tool import Call, tool
+from memory_bank.frontends.present import hidden_again
 
 Path = Annotated[str, Field(max_length=2000)]
 Name = Annotated[Path, Field(description="path, file name, title, alias or id of a note")]
@@ -71,6 +72,7 @@ def update_memory(
 
     For a part of it, use edit_memory.
     """
+    (content,) = _as_read(call, filename, content)
     return writing.update(call.bank, filename, content, if_match=if_match or None)
 
 
@@ -86,6 +88,7 @@ def edit_memory(
     if_match: Etag = None,
 ) -> writing.Written:
     """Replace a text, or what stands under one heading, in a note."""
+    new, old, section = _as_read(call, filename, new, old, section)
     return writing.edit(
         call.bank, filename, new, old=old, section=section, count=count, if_match=if_match or None
     )
@@ -156,3 +159,11 @@ def merge_memories(
     The sources go to the trash.
     """
     return organise.merge(call.bank, source_files, target_file, summary_content)
+
+
+def _as_read(call: Call, filename: str, *texts: str) -> list[str]:
+    """Return texts with the characters of a note that the agent was shown written out."""
+    if not any("\\" in text for text in texts):
+        return list(texts)
+    current = listing.show(call.bank, filename).content
+    return [hidden_again(text, current) for text in texts]

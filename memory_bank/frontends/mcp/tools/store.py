@@ -13,7 +13,7 @@ from memory_bank.frontends.mcp.tool import Call, tool
 from memory_bank.frontends.mcp.tools.bank import Paths, Query, Tags
 
 
-@tool("Recall", text.recalled, reads=True, depth=2)
+@tool("Recall", text.recalled, reads=True, depth=3, without=("links",))
 def recall(
     call: Call,
     *,
