@@ -17,6 +17,7 @@ __all__ = [
     "Connection",
     "Identity",
     "Memo",
+    "Opened",
     "chunked",
     "connect",
     "discard",
@@ -117,6 +118,45 @@ def _write_ahead(base: Connection) -> None:
             time.sleep(_PAUSE)
         else:
             return
+
+
+class Opened:
+    """A database that is opened when needed, and anew when its file was deleted or replaced."""
+
+    def __init__(self, file: Path, tables: str, version: int) -> None:
+        """Open nothing yet."""
+        self.file = file
+        self._tables = tables
+        self._version = version
+        self._base: Connection | None = None
+        self._identity: Identity = None
+
+    def opened(self) -> Connection:
+        """Return the connection; raise IndexDamaged or StorageFailed when there can be none."""
+        if not self.current():
+            self.close()
+        if self._base is None:
+            return self._hold(self._connect())
+        return self._base
+
+    def current(self) -> bool:
+        """Tell whether the file that is open, if one is, still has its name."""
+        return self._base is None or identity(self.file) == self._identity
+
+    def close(self) -> None:
+        """Close the connection; what was not committed is dropped."""
+        if self._base is not None:
+            keep_mapped(self.file)
+            self._base.close()
+        self._base = None
+
+    def _connect(self) -> Connection:
+        """Open the file, made where there is none."""
+        return connect(self.file, self._tables, self._version)
+
+    def _hold(self, base: Connection) -> Connection:
+        self._base, self._identity = base, identity(self.file)
+        return base
 
 
 @contextmanager

@@ -27,23 +27,21 @@ class Access(NamedTuple):
 NEVER = Access()
 
 
-class AccessLog:
+class AccessLog(sqlite.Opened):
     """The counts of one bank; a note is known by its id, or by its path if it has none."""
 
     def __init__(self, folder: Path) -> None:
-        self._file = folder / "access.db"
-        self._base: sqlite.Connection | None = None
-        self._opened_file: sqlite.Identity = None
+        super().__init__(folder / "access.db", _TABLES, _VERSION)
 
     def of(self, notes: Iterable[str]) -> Mapping[str, Access]:
         """Return what is known of some notes; those never accessed are left out."""
         wanted = list(notes)
-        if not self._file.exists():
+        if not self.file.exists():
             return {}
         sql = "SELECT note, count, last FROM accesses WHERE note IN ({})"
         try:
-            with sqlite.guarded(self._file):
-                rows = list(sqlite.chunked(self._opened(), sql, wanted))
+            with sqlite.guarded(self.file):
+                rows = list(sqlite.chunked(self.opened(), sql, wanted))
         except (Busy, IndexDamaged, StorageFailed):
             return {}  # counts only nudge the ranking: an answer must not fail for them
         return {note: Access(count, last) for note, count, last in rows}
@@ -58,16 +56,9 @@ class AccessLog:
 
     def rename(self, old: str, new: str) -> str:
         """Carry a note's counts over to its new path; return why that can't be done, if so."""
-        if not self._file.exists():
+        if not self.file.exists():
             return ""
         return self._write("UPDATE OR REPLACE accesses SET note = ? WHERE note = ?", [(new, old)])
-
-    def close(self) -> None:
-        """Close the database."""
-        if self._base is not None:
-            sqlite.keep_mapped(self._file)
-            self._base.close()
-            self._base = None
 
     def _write(self, sql: str, rows: Sequence[tuple[object, ...]]) -> str:
         """Write rows; a damaged file is set aside for a new one: it can't be made again."""
@@ -82,29 +73,24 @@ class AccessLog:
         return ""
 
     def _execute(self, sql: str, rows: Sequence[tuple[object, ...]]) -> None:
-        with sqlite.guarded(self._file):
-            base = self._opened()
+        with sqlite.guarded(self.file):
+            base = self.opened()
             with sqlite.transaction(base):
                 base.executemany(sql, rows)
 
     def _set_aside(self) -> None:
         self.close()
         try:
-            self._file.replace(self._file.with_name(f"{self._file.name}.damaged"))
-            sqlite.discard(self._file)
+            self.file.replace(self.file.with_name(f"{self.file.name}.damaged"))
+            sqlite.discard(self.file)
         except OSError as error:
-            raise StorageFailed(f"{self._file} can't be replaced: {error.strerror}") from error
+            raise StorageFailed(f"{self.file} can't be replaced: {error.strerror}") from error
 
-    def _opened(self) -> sqlite.Connection:
-        if self._base is not None and sqlite.identity(self._file) != self._opened_file:
-            self.close()  # deleted or replaced meanwhile
-        if self._base is None:
-            try:
-                self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            except OSError as error:
-                raise StorageFailed(
-                    f"{self._file.parent} can't be made: {error.strerror}"
-                ) from error
-            self._base = sqlite.connect(self._file, _TABLES, _VERSION)
-            self._opened_file = sqlite.identity(self._file)
-        return self._base
+    def _connect(self) -> sqlite.Connection:
+        """Open the file in a folder that is the user's alone."""
+        folder = self.file.parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StorageFailed(f"{folder} can't be made: {error.strerror}") from error
+        return super()._connect()

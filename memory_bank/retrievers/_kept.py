@@ -11,7 +11,7 @@ from memory_bank.notes.scan import stamp
 from memory_bank.sqlite import Connection
 
 
-class Kept:
+class Kept(sqlite.Opened):
     """One SQLite file with a table `meta`, taken for damaged when another `owner` filled it."""
 
     def __init__(
@@ -26,28 +26,9 @@ class Kept:
 
         `closed` is told when what was read is out of date, for the file was closed or replaced.
         """
-        self.file = file
-        self._tables = tables
-        self._version = version
+        super().__init__(file, tables, version)
         self._owner = owner
         self._closed = closed
-        self._base: Connection | None = None
-        self._opened_file: sqlite.Identity = None
-
-    def opened(self) -> Connection:
-        """Return the connection; raise IndexDamaged when the file is missing or another bank's."""
-        if self._base is not None and sqlite.identity(self.file) != self._opened_file:
-            self.close()  # deleted or replaced by another process
-        if self._base is None:
-            if not self.file.is_file():
-                raise IndexDamaged(f"{self.file} is missing", "it is made again")
-            base = sqlite.connect(self.file, self._tables, self._version)
-            row = base.execute("SELECT value FROM meta WHERE key = 'owner'").fetchone()
-            if row is None or row[0] != self._owner:
-                base.close()
-                raise IndexDamaged(f"{self.file} is of another bank", "it is made again")
-            self._base, self._opened_file = base, sqlite.identity(self.file)
-        return self._base
 
     def begun(self) -> Connection:
         """Return the connection in a transaction, which `commit` ends."""
@@ -59,7 +40,7 @@ class Kept:
     def commit(self) -> None:
         """Make what was written durable."""
         if self._base is not None and self._base.in_transaction:
-            if sqlite.identity(self.file) != self._opened_file:
+            if not self.current():
                 raise IndexDamaged(f"{self.file} was replaced", "it is made again")
             with sqlite.guarded(self.file):
                 self._base.execute("COMMIT")
@@ -72,11 +53,10 @@ class Kept:
         except OSError as error:
             reason = f"{self.file.parent} can't be written: {error.strerror}"
             raise StorageFailed(reason) from error
-        base = sqlite.connect(self.file, self._tables, self._version)
+        base = super()._connect()
         with sqlite.guarded(self.file):
             base.execute("INSERT OR REPLACE INTO meta VALUES ('owner', ?)", (self._owner,))
-        self._base, self._opened_file = base, sqlite.identity(self.file)
-        return base
+        return self._hold(base)
 
     def state(self) -> str:
         """Return the stamps of the file and of its write-ahead log, where there is one."""
@@ -93,7 +73,16 @@ class Kept:
     def close(self) -> None:
         """Close the connection; what was not committed is dropped."""
         if self._base is not None:
-            sqlite.keep_mapped(self.file)
-            self._base.close()
             self._closed()
-        self._base = None
+        super().close()
+
+    def _connect(self) -> Connection:
+        """Open the file; raise IndexDamaged when it is missing or another bank's."""
+        if not self.file.is_file():
+            raise IndexDamaged(f"{self.file} is missing", "it is made again")
+        base = super()._connect()
+        row = base.execute("SELECT value FROM meta WHERE key = 'owner'").fetchone()
+        if row is None or row[0] != self._owner:
+            base.close()
+            raise IndexDamaged(f"{self.file} is of another bank", "it is made again")
+        return base
