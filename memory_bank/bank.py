@@ -22,8 +22,8 @@ from memory_bank.errors import (
     NoBank,
     NoteNotFound,
 )
+from memory_bank.indexer.healed import MANIFEST, WRITING
 from memory_bank.indexer.news import News
-from memory_bank.indexer.report import MANIFEST, WRITING
 from memory_bank.layout import Layout
 from memory_bank.locks import locked
 from memory_bank.manifest import resolve

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memory_bank import sqlite
 from memory_bank.config import Settings
 from memory_bank.errors import BadInput, BadSetting, EmbedderUnavailable, IndexDamaged
-from memory_bank.indexer.report import MANIFEST, Healed, untold
+from memory_bank.indexer.healed import MANIFEST, Healed, untold
 from memory_bank.layout import Layout
 from memory_bank.locks import locked
 from memory_bank.manifest import database, lookup

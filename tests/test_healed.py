@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, create, doctor, list_notes, recall
-from memory_bank.indexer.report import told
+from memory_bank.indexer.healed import told
 
 Opening = Callable[..., Bank]
 JOURNAL = ".trash/.journal-0123456789ab"

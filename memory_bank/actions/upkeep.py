@@ -10,7 +10,8 @@ from pathlib import Path
 
 from memory_bank.bank import Bank
 from memory_bank.errors import Busy
-from memory_bank.indexer.report import Progress, SyncReport, told
+from memory_bank.indexer.healed import told
+from memory_bank.indexer.report import Progress, SyncReport
 from memory_bank.layout import Layout
 from memory_bank.manifest import lookup
 from memory_bank.wiring import Index

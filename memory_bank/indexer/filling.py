@@ -9,8 +9,9 @@ from functools import cached_property, partial
 from itertools import islice
 
 from memory_bank.errors import EmbedderUnavailable, IndexDamaged
+from memory_bank.indexer.healed import INDEXING, Healed
 from memory_bank.indexer.reading import Asked, Place, answers
-from memory_bank.indexer.report import INDEXING, Healed, Progress, SyncReport, silent
+from memory_bank.indexer.report import Progress, SyncReport, silent
 from memory_bank.manifest import write
 from memory_bank.manifest.database import DONE, PENDING, meta
 from memory_bank.manifest.rows import NoteRows

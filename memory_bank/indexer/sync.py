@@ -16,8 +16,9 @@ from memory_bank.indexer import reading
 from memory_bank.indexer.changes import Changes, compare, compare_some
 from memory_bank.indexer.dates import Dates
 from memory_bank.indexer.filling import Filling, Load
+from memory_bank.indexer.healed import INDEXING, Healed, untold
 from memory_bank.indexer.reading import Asked, Found, Place, Same, Unread
-from memory_bank.indexer.report import INDEXING, Healed, Progress, SyncReport, silent, untold
+from memory_bank.indexer.report import Progress, SyncReport, silent
 from memory_bank.layout import Layout, private_folder
 from memory_bank.locks import WAIT, locked
 from memory_bank.manifest import resolve, write
