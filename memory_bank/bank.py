@@ -22,7 +22,7 @@ from memory_bank.errors import (
     NoBank,
     NoteNotFound,
 )
-from memory_bank.indexer.healed import MANIFEST, WRITING
+from memory_bank.indexer.healed import ACCESSES, MANIFEST, WRITING
 from memory_bank.indexer.news import News
 from memory_bank.layout import Layout
 from memory_bank.locks import locked
@@ -275,7 +275,8 @@ class Bank:
     def access(self) -> AccessLog:
         """The log of accesses, in the state folder of this machine."""
         if self._access is None:
-            self._access = AccessLog(self.layout.state(self.id))
+            folder = self.layout.state(self.id)
+            self._access = AccessLog(folder, lambda: self._heal(ACCESSES))
         return self._access
 
     @property

@@ -93,6 +93,16 @@ def test_a_report_says_it_too(bank: Bank, folder: Path) -> None:
     assert bank.healed == []
 
 
+def test_counts_that_begin_anew_are_said(bank: Bank) -> None:
+    recall(bank, "kestrel")
+    file = bank.access.file
+    bank.close()
+    file.write_bytes(b"garbage")
+    recall(bank, "kestrel")
+    assert bank.take_healed() == ["accesses"]
+    assert file.with_name("access.db.damaged").read_bytes() == b"garbage"
+
+
 def test_in_words() -> None:
     assert told([]) == ""
     assert told(["keyword", "writing", "notes"]) == (

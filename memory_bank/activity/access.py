@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,8 +30,10 @@ NEVER = Access()
 class AccessLog(sqlite.Opened):
     """The counts of one bank; a note is known by its id, or by its path if it has none."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, healed: Callable[[], object] = lambda: None) -> None:
+        """Keep the counts in `folder`; `healed` is called when they had to be begun anew."""
         super().__init__(folder / "access.db", _TABLES, _VERSION)
+        self._healed = healed
 
     def of(self, notes: Iterable[str]) -> Mapping[str, Access]:
         """Return what is known of some notes; those never accessed are left out."""
@@ -85,6 +87,7 @@ class AccessLog(sqlite.Opened):
             sqlite.discard(self.file)
         except OSError as error:
             raise StorageFailed(f"{self.file} can't be replaced: {error.strerror}") from error
+        self._healed()
 
     def _connect(self) -> sqlite.Connection:
         """Open the file in a folder that is the user's alone."""

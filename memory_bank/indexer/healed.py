@@ -10,6 +10,8 @@ INDEXING = "indexing"
 """Healed: a batch of notes, or the filling of a retriever, that was cut short was finished."""
 MANIFEST = "manifest"
 """Healed: the manifest was damaged or missing, and with it all was made anew."""
+ACCESSES = "accesses"
+"""Healed: the counts of accesses were damaged, and are begun anew."""
 
 Healed = Callable[[str], None]
 """Called with what was healed: one of the above, or the name of a retriever that was made anew."""
