@@ -326,8 +326,9 @@ def kills(folder: Path, times: int, *, seed: int) -> Verdict:
         child = os.fork()
         if child == 0:
             _be_killed(folder, number, log)
-        while not log.exists():
-            time.sleep(0.001)
+        if not _at_work(child, log):
+            found.wrongs.append(f"victim {number} ended before it began")
+            break
         time.sleep(rng.random() * 1.2)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -342,6 +343,15 @@ def kills(folder: Path, times: int, *, seed: int) -> Verdict:
     for what, count in verdict.counts.items():
         found.count(what, count)
     return found
+
+
+def _at_work(child: int, log: Path) -> bool:
+    """Wait until a victim has begun; tell whether it did not end before."""
+    while not log.exists():
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return False
+        time.sleep(0.001)
+    return True
 
 
 def _be_killed(folder: Path, number: int, log: Path) -> None:
