@@ -51,7 +51,7 @@ class Matrix:
         shape = (published.rows, dimension)
         # A map of a file that somebody cuts kills the process: few rows are copied, many watched.
         self._half: NDArray[np.float16] = (
-            np.memmap(files[0], np.float16, "r", shape=shape)
+            np.asarray(np.memmap(files[0], np.float16, "r", shape=shape))
             if published.rows >= GRAPH_FROM
             else np.fromfile(files[0], np.float16).reshape(shape)
         )

@@ -61,20 +61,16 @@ def _densest(places: Sequence[int], size: int) -> int:
 def _places(text: str, words: Collection[str], *, whole: bool) -> list[int]:
     """Return where words begin in a text; compiling a pattern would cost more than looking."""
     found = []
+    padded = f" {text} "
     for word in words:
-        place = text.find(word)
-        while place >= 0:
+        place = padded.find(word, 1)
+        while place > 0:
             after = place + len(word)
-            if not (_inside(text, place - 1) or (whole and _inside(text, after))):
-                found.append(place)
-            place = text.find(word, after)
+            before, behind = padded[place - 1], padded[after] if whole else " "
+            if not (before.isalnum() or before == "_" or behind.isalnum() or behind == "_"):
+                found.append(place - 1)
+            place = padded.find(word, after)
     return found
-
-
-def _inside(text: str, place: int) -> bool:
-    """Tell whether a place of a text is in a word; those outside of the text are not."""
-    sign = text[place : place + 1] if place >= 0 else ""
-    return sign.isalnum() or sign == "_"
 
 
 @lru_cache(maxsize=64)
