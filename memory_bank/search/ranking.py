@@ -1,16 +1,16 @@
 """From what each retriever found to one score for each passage, with the reasons for it.
 
-A passage is judged by its own words, its whole note's words, its meaning, and the notes around
-its own: those it is linked to as `previous` and `next`, and the one that it is a part of.
-Neighbours inside a note don't count, since they would favour long notes. `docs/benchmarks.md`
-shows what each of these brings; the constants were chosen on development data only.
+A passage is judged by its own words, its whole note's words, its meaning, the passages beside it
+in its note, and the notes around its own: those it is linked to as `previous` and `next`, and the
+one that it is a part of. `docs/benchmarks.md` shows what each of these brings; the constants were
+chosen on development data only.
 
 Plain loops over some hundreds of passages: importing numpy costs a cold question more than these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from heapq import nsmallest
 from typing import NamedTuple, TypeVar
 
@@ -19,17 +19,23 @@ from memory_bank.retrievers.base import Matches
 from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.neighbours import Neighbours
 
+NOTES = 0.75
+"""What the words of the whole note weigh, those of the passage having 1."""
+INSIDE, EXPECTED = 0.25, 0.6
+"""What words and meaning of a passage beside it in its note add, and the share of a passage's own
+that they must exceed: an expectation, so that having neighbours is no merit of long notes."""
 BEFORE_WORDS, AFTER_WORDS = (0.8, 0.5), (0.5, 0.4)
 """What the words of passages one and two places away add: an answer follows its question."""
 BESIDE_MEANING = (0.3, 0.2)
 """What their meaning adds, times the weight of meaning."""
 ALONE = 0.3
 """What the own score counts in place of a neighbour that others have and this passage lacks."""
-CONTAINER = 0.8
+CONTAINER = 1.0
 """What the best member of the note that a note is a part of adds."""
-_KEPT_LENGTH = 0.25
-"""How much of BM25's length normalisation stays for a passage in a sequence of notes."""
-_K1 = 1.2
+KEPT_LENGTH, KEPT_IN_SEQUENCE = 0.6, 0.25
+"""BM25's b for a passage, and for passages and notes in a sequence of notes."""
+_K1, _B = 1.2, 0.75
+"""What tantivy scores with."""
 _CODE_FROM, _CODE_OVER = 0.02, 0.02
 """Share of signs from which the best passages are taken for code, and the width of the step."""
 _BEST = 10
@@ -67,11 +73,12 @@ class _Parts:
         self.owner.update({row: note for row, note in whole.items() if note not in found})
         self.near = Neighbours(self.owner, around) if around.following else None
         self.words = _words(evidence, self.near)
-        self.notes = _shares(dict(zip(evidence.notes.notes, evidence.notes.scores, strict=True)))
+        notes = _notes(evidence.notes, self.near)
+        self.notes = {note: NOTES * share for note, share in notes.items()}
         meaning = _spread(evidence.meaning)
         weight = _weight(evidence, self.words, meaning, codeness)
         self.meaning = {row: weight * score for row, score in meaning.items()}
-        self.full = (1.0 if self.words else 0.0) + (1.0 if self.notes else 0.0) + weight
+        self.full = (1.0 if self.words else 0.0) + (NOTES if self.notes else 0.0) + weight
         self._container = around.container
         self._wholes = self._best_members()
 
@@ -79,11 +86,14 @@ class _Parts:
         """Add the parts up for each passage that was found; those without any are left out."""
         words, notes, meaning, full = self.words, self.notes, self.meaning, self.full
         plain = self.near is None and not self._wholes
+        owner = self.owner.get
         found = {}
         for row, note in self.owner.items():
             score = words.get(row, 0.0) + notes.get(note, 0.0) + meaning.get(row, 0.0)
             if not plain:
-                score += self._beside(row) + self._whole(note)
+                score += self._beside(row, note) + self._whole(note)
+            elif owner(row - 1) == note or owner(row + 1) == note:
+                score += self._beside(row, note)
             if score > 0:
                 found[row] = score / full
         return found
@@ -95,18 +105,29 @@ class _Parts:
             ("keyword", "its words", self.words.get(row, 0.0)),
             ("notes", "its note's words", self.notes.get(note, 0.0)),
             ("vectors", "its meaning", self.meaning.get(row, 0.0)),
-            ("neighbours", "the notes beside it", self._beside(row)),
+            ("neighbours", "what stands beside it", self._beside(row, note)),
             ("container", "what it is part of", self._whole(note)),
         )
         return [Reason(name, said, part / self.full) for name, said, part in parts if part]
 
-    def _beside(self, row: int) -> float:
+    def _beside(self, row: int, note: int) -> float:
+        """Return what stands beside a passage adds: notes in a sequence, or passages of its own."""
+        if self.near is not None and self.near.linked(note):
+            return self._in_sequence(self.near, row)
+        total = 0.0
+        for place in (row - 1, row + 1):
+            if self.owner.get(place) == note:
+                total += self._own(place) - EXPECTED * self._own(row)
+        return INSIDE * total
+
+    def _own(self, row: int) -> float:
+        return self.words.get(row, 0.0) + self.meaning.get(row, 0.0)
+
+    def _in_sequence(self, near: Neighbours, row: int) -> float:
         """Add up the weighted scores of the passages in the notes before and after."""
-        if self.near is None:
-            return 0.0
         total = 0.0
         own = ALONE * self.words.get(row, 0.0), ALONE * self.meaning.get(row, 0.0)
-        for step, weights in ((self.near.before, BEFORE_WORDS), (self.near.after, AFTER_WORDS)):
+        for step, weights in ((near.before, BEFORE_WORDS), (near.after, AFTER_WORDS)):
             place: int | None = row
             for weight, meant in zip(weights, BESIDE_MEANING, strict=True):
                 place = step(place) if place is not None else None
@@ -138,26 +159,35 @@ def rank(evidence: Evidence, around: Surroundings, codeness: Codeness) -> Rankin
 
 
 def _words(evidence: Evidence, near: Neighbours | None) -> dict[int, float]:
-    """Return each passage's share of the best BM25 score.
+    """Return each passage's share of the best BM25 score, part of the length taken back.
 
-    In a sequence of short notes, a talk's turns say, the shortest would win by its shortness, so
-    most of the length normalisation is taken back there.
+    In a sequence of short notes, a talk's turns say, the shortest would win by its shortness.
     """
-    if near is None:
-        return _shares(_by_row(evidence.words, evidence.words.scores))
+    found = evidence.words
     mean = max(evidence.mean_words, 1.0)
-    return _shares(dict(_lengthened(evidence.words, near, mean)))
+    scores = (score * _longer(words / mean, _kept(near, note)) for _, note, score, words in found)
+    return _shares(dict(zip(found.rows, scores, strict=True)))
 
 
-def _lengthened(matches: Matches, near: Neighbours, mean: float) -> Iterator[tuple[int, float]]:
-    for row, note, score, words in matches:
-        yield row, score * _longer(words / mean) if near.linked(note) else score
+def _notes(found: Matches, near: Neighbours | None) -> dict[int, float]:
+    """Return each whole note's share of the best BM25 score, those of a sequence as passages."""
+    scores: Sequence[float] = found.scores
+    if near is not None and found.words:
+        mean = max(sum(found.words) / len(found), 1.0)
+        scores = [
+            score * _longer(words / mean, KEPT_IN_SEQUENCE) if near.linked(note) else score
+            for _, note, score, words in found
+        ]
+    return _shares(dict(zip(found.notes, scores, strict=True)))
 
 
-def _longer(ratio: float) -> float:
-    """Return the factor from b = 0.75 to b = 0.25 in BM25, for a word that occurs once."""
-    kept = _KEPT_LENGTH
-    return (1 + _K1 * (kept + (1 - kept) * ratio)) / (1 + _K1 * (1 - kept + kept * ratio))
+def _kept(near: Neighbours | None, note: int) -> float:
+    return KEPT_IN_SEQUENCE if near is not None and near.linked(note) else KEPT_LENGTH
+
+
+def _longer(ratio: float, kept: float) -> float:
+    """Return the factor from BM25's b to another for a word that occurs once, by length / mean."""
+    return (1 + _K1 * (1 - _B + _B * ratio)) / (1 + _K1 * (1 - kept + kept * ratio))
 
 
 def _spread(matches: Matches) -> dict[int, float]:

@@ -38,7 +38,9 @@ PARTS: dict[str, tuple[Swap, ...]] = {
     "stop words dropped": ((_words, "STOP_WORDS", frozenset()),),
     "title, identifiers, about": ((_asked, "FIELDS", {"body": 1.0}),),
     "the whole note": ((KeywordIndex, "find", _passages_only),),
-    "length taken back in sequences": ((ranking, "_KEPT_LENGTH", 0.75),),
+    "length taken back in part": ((ranking, "KEPT_LENGTH", 0.75),),
+    "length taken back in sequences": ((ranking, "KEPT_IN_SEQUENCE", 0.75),),
+    "the passages beside it": ((ranking, "INSIDE", 0.0),),
     "words of the notes beside": (
         (ranking, "BEFORE_WORDS", (0.0, 0.0)),
         (ranking, "AFTER_WORDS", (0.0, 0.0)),

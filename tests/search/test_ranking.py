@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory_bank.manifest.lookup import Surroundings
 from memory_bank.retrievers.base import Match, Matches
-from memory_bank.search.ranking import Evidence, rank
+from memory_bank.search.ranking import EXPECTED, INSIDE, NOTES, Evidence, rank
 
 ALONE = Surroundings()
 MATCHES = st.lists(
@@ -50,7 +50,9 @@ def test_a_note_found_as_a_whole_only_is_shown_with_its_first_passage() -> None:
     evidence = Evidence(words=words((1, 1, 2.0)), notes=words((1, 1, 3.0), (7, 5, 6.0)))
     ranking = rank(evidence, ALONE, prose)
     assert ranking.owner[7] == 5
-    assert ranking.scores == pytest.approx({1: (1 + 0.5) / 2, 7: 0.5})
+    assert ranking.scores == pytest.approx(
+        {1: (1 + NOTES / 2) / (1 + NOTES), 7: NOTES / (1 + NOTES)}
+    )
 
 
 def test_meaning_weighs_more_where_the_best_are_code() -> None:
@@ -82,6 +84,20 @@ def test_the_notes_of_a_session_that_matches_are_lifted() -> None:
     assert ranking.scores[2] > ranking.scores[3]
 
 
+def test_a_passage_is_lifted_by_one_beside_it_in_its_note_that_matches_as_well() -> None:
+    found = words((1, 1, 5.0), (2, 1, 5.0), (4, 2, 5.0), (7, 3, 5.0), (8, 3, 0.1))
+    scores = rank(Evidence(words=found, mean_words=10.0), ALONE, prose).scores
+    assert scores[1] == scores[2] > scores[4] > scores[7]
+
+
+def test_the_shortest_note_of_a_sequence_does_not_win_by_its_shortness() -> None:
+    notes = Matches.of([Match(1, 1, 5.0, 4), Match(2, 2, 4.9, 40)])
+    after = Surroundings(following={1: 2}, spans={1: (1, 1), 2: (2, 2)})
+    alone, linked = (rank(Evidence(notes=notes), around, prose).scores for around in (ALONE, after))
+    assert alone[1] > alone[2]
+    assert linked[2] > linked[1]
+
+
 @given(found=MATCHES, whole=MATCHES, meaning=MATCHES, weight=st.floats(0.1, 6))
 def test_the_reasons_add_up_to_the_score(
     found: Matches, whole: Matches, meaning: Matches, weight: float
@@ -92,7 +108,7 @@ def test_the_reasons_add_up_to_the_score(
     assert set(ranking.scores) <= {*found.rows, *notes.rows, *meaning.rows}
     for row, score in ranking.scores.items():
         assert sum(reason.score for reason in ranking.reasons(row)) == pytest.approx(score)
-        assert 0 < score <= 1 + 1e-9
+        assert 0 < score <= 1 + 2 * INSIDE * (1 - EXPECTED) + 1e-9
 
 
 @given(found=MATCHES, factor=st.floats(0.1, 10))
