@@ -5,7 +5,7 @@ Both units are the same code in two folders: word statistics (rarity, mean lengt
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import groupby
@@ -122,8 +122,18 @@ class KeywordIndex:
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
         """Return what holds most of the question's words: passages, or notes with their first."""
+        return self.asking(question, limit, scope)()
+
+    def asking(self, question: Question, limit: int, scope: Scope) -> Callable[[], Matches]:
+        """Look at the files now, and return what answers a question later, on any thread."""
         with _guarded(self._folder):
-            return Asked(self._searcher(), self._schema, question, scope).answer(limit)
+            asked = Asked(self._searcher(), self._schema, question, scope)
+
+        def answer() -> Matches:
+            with _guarded(self._folder):
+                return asked.answer(limit)
+
+        return answer
 
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.activity.access import NEVER, Access
 from memory_bank.config import Settings
@@ -18,6 +18,9 @@ from memory_bank.search.fusion import Ranked, by_ranks
 from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.ranking import Evidence, rank
 from memory_bank.sqlite import Connection, Memo
+
+if TYPE_CHECKING:
+    from memory_bank.retrievers.keyword import KeywordIndex
 
 DEPTH = 400
 """Passages taken from the list of words."""
@@ -93,8 +96,8 @@ class Engine:
     def __init__(
         self,
         base: Connection,
-        keyword: Retriever,
-        whole_notes: Retriever,
+        keyword: KeywordIndex,
+        whole_notes: KeywordIndex,
         settings: Settings,
         accesses: Accesses,
     ) -> None:
@@ -145,7 +148,7 @@ class Engine:
                 return Evidence(meaning=near, weight=1.0, code_weight=1.0), mode, reason
         if meaning.related is not None and mode == "hybrid":
             question = question._replace(related=meaning.related(question.text))
-        with self._aside.doing(partial(self._keyword.find, question, DEPTH, scope)) as passages:
+        with self._aside.doing(self._keyword.asking(question, DEPTH, scope)) as passages:
             if mode == "hybrid":
                 near, reason = self._near(question, scope, meaning)
             notes = self._whole_notes.find(question, NOTES_DEPTH, scope)

@@ -10,8 +10,9 @@ Plain loops over some hundreds of passages: importing numpy costs a cold questio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from heapq import nsmallest
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import nlargest
+from operator import neg
 from typing import NamedTuple, TypeVar
 
 from memory_bank.manifest.lookup import Surroundings
@@ -79,17 +80,18 @@ class _Parts:
         weight = _weight(evidence, self.words, meaning, codeness)
         self.meaning = {row: weight * score for row, score in meaning.items()}
         self.full = (1.0 if self.words else 0.0) + (NOTES if self.notes else 0.0) + weight
+        words, said = self.words.get, self.meaning.get
+        self._own = {row: words(row, 0.0) + said(row, 0.0) for row in self.owner}
         self._container = around.container
         self._wholes = self._best_members()
 
     def scores(self) -> dict[int, float]:
         """Add the parts up for each passage that was found; those without any are left out."""
-        words, notes, meaning, full = self.words, self.notes, self.meaning, self.full
+        own, notes, full, owner = self._own, self.notes.get, self.full, self.owner.get
         plain = self.near is None and not self._wholes
-        owner = self.owner.get
         found = {}
         for row, note in self.owner.items():
-            score = words.get(row, 0.0) + notes.get(note, 0.0) + meaning.get(row, 0.0)
+            score = own[row] + notes(note, 0.0)
             if not plain:
                 score += self._beside(row, note) + self._whole(note)
             elif owner(row - 1) == note or owner(row + 1) == note:
@@ -115,13 +117,11 @@ class _Parts:
         if self.near is not None and self.near.linked(note):
             return self._in_sequence(self.near, row)
         total = 0.0
+        own, owner = self._own, self.owner.get
         for place in (row - 1, row + 1):
-            if self.owner.get(place) == note:
-                total += self._own(place) - EXPECTED * self._own(row)
+            if owner(place) == note:
+                total += own[place] - EXPECTED * own[row]
         return INSIDE * total
-
-    def _own(self, row: int) -> float:
-        return self.words.get(row, 0.0) + self.meaning.get(row, 0.0)
 
     def _in_sequence(self, near: Neighbours, row: int) -> float:
         """Add up the weighted scores of the passages in the notes before and after."""
@@ -164,8 +164,15 @@ def _words(evidence: Evidence, near: Neighbours | None) -> dict[int, float]:
     In a sequence of short notes, a talk's turns say, the shortest would win by its shortness.
     """
     found = evidence.words
-    mean = max(evidence.mean_words, 1.0)
-    scores = (score * _longer(words / mean, _kept(near, note)) for _, note, score, words in found)
+    usual = _Longer(evidence.mean_words, KEPT_LENGTH)
+    if near is None:
+        scores: Iterable[float] = usual.all(found)
+    else:
+        linked, beside = near.linked, _Longer(evidence.mean_words, KEPT_IN_SEQUENCE)
+        columns = zip(found.notes, found.scores, found.words, strict=True)
+        scores = (
+            (beside if linked(note) else usual)(score, words) for note, score, words in columns
+        )
     return _shares(dict(zip(found.rows, scores, strict=True)))
 
 
@@ -173,21 +180,31 @@ def _notes(found: Matches, near: Neighbours | None) -> dict[int, float]:
     """Return each whole note's share of the best BM25 score, those of a sequence as passages."""
     scores: Sequence[float] = found.scores
     if near is not None and found.words:
-        mean = max(sum(found.words) / len(found), 1.0)
+        beside = _Longer(sum(found.words) / len(found), KEPT_IN_SEQUENCE)
         scores = [
-            score * _longer(words / mean, KEPT_IN_SEQUENCE) if near.linked(note) else score
-            for _, note, score, words in found
+            beside(score, words) if near.linked(note) else score for _, note, score, words in found
         ]
     return _shares(dict(zip(found.notes, scores, strict=True)))
 
 
-def _kept(near: Neighbours | None, note: int) -> float:
-    return KEPT_IN_SEQUENCE if near is not None and near.linked(note) else KEPT_LENGTH
+class _Longer:
+    """Turns a score with BM25's b into one with another, as for a word that occurs once."""
 
+    def __init__(self, mean: float, kept: float) -> None:
+        """Take the mean length of what is scored, and the b that is kept."""
+        mean = max(mean, 1.0)
+        self._was, self._was_more = 1 + _K1 * (1 - _B), _K1 * _B / mean
+        self._is, self._is_more = 1 + _K1 * (1 - kept), _K1 * kept / mean
 
-def _longer(ratio: float, kept: float) -> float:
-    """Return the factor from BM25's b to another for a word that occurs once, by length / mean."""
-    return (1 + _K1 * (1 - _B + _B * ratio)) / (1 + _K1 * (1 - kept + kept * ratio))
+    def all(self, matches: Matches) -> list[float]:
+        """Return the scores of all matches; the loop is inside, since there are hundreds."""
+        was, was_more, now, now_more = self._was, self._was_more, self._is, self._is_more
+        columns = zip(matches.scores, matches.words, strict=True)
+        return [s * (was + was_more * words) / (now + now_more * words) for s, words in columns]
+
+    def __call__(self, score: float, words: int) -> float:
+        """Return the score for what has that many words."""
+        return score * (self._was + self._was_more * words) / (self._is + self._is_more * words)
 
 
 def _spread(matches: Matches) -> dict[int, float]:
@@ -214,8 +231,8 @@ def _weight(
     total = dict(words)
     for row, score in meaning.items():
         total[row] = total.get(row, 0.0) + score
-    best = nsmallest(_BEST, total, key=lambda row: (-total[row], row))
-    code = min(max((codeness(best) - _CODE_FROM) / _CODE_OVER, 0.0), 1.0)
+    best = nlargest(_BEST, zip(total.values(), map(neg, total), strict=True))
+    code = min(max((codeness([-row for _, row in best]) - _CODE_FROM) / _CODE_OVER, 0.0), 1.0)
     return (1 - code) * evidence.weight + code * evidence.code_weight
 
 
