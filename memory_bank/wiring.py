@@ -45,9 +45,7 @@ class Index:
         self._settings = settings
         self._accesses = accesses
         self._healed = healed
-        before = sqlite.identity(place.manifest)
-        self.base = _connect(place, healed)
-        self._file = before or sqlite.identity(place.manifest)
+        self.base, self._file = _connect(place, healed)
 
     def current(self) -> bool:
         """Tell whether the manifest is still the file that was opened."""
@@ -202,11 +200,16 @@ class Index:
         return " ".join((*parts, settings.onnx.path))
 
 
-def _connect(place: Layout, healed: Healed) -> Connection:
-    """Open the manifest; one process makes it, or makes it anew when it is damaged."""
-    if place.manifest.exists():
+def _connect(place: Layout, healed: Healed) -> tuple[Connection, sqlite.Identity]:
+    """Open the manifest; one process makes it, or makes it anew when it is damaged.
+
+    Returned with it is which file it is: taken before it is opened, or while no other can replace
+    it.
+    """
+    before = sqlite.identity(place.manifest)
+    if before is not None:
         try:
-            return database.connect(place.manifest)
+            return database.connect(place.manifest), before
         except IndexDamaged:
             pass
     with locked(place.index):
@@ -217,9 +220,10 @@ def _connect(place: Layout, healed: Healed) -> Connection:
             sqlite.discard(place.manifest)
             base = database.connect(place.manifest)
             anew = True
+        made = sqlite.identity(place.manifest)
     if anew:
         healed(MANIFEST)
-    return base
+    return base, made
 
 
 def _was_indexed(place: Layout) -> bool:

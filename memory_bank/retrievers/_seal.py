@@ -34,6 +34,7 @@ class Seal:
         self._known: dict[str, Stamp] | None = None
         self._meta: Stamp | None = None
         self._files: list[str] = []
+        self._sizes: list[int] = []
 
     def check(self) -> Stamp:
         """Raise IndexDamaged unless all files are as written; return the stamp of their list."""
@@ -56,6 +57,10 @@ class Seal:
             return _stamp(f"{self._folder}/{_META}")
         except OSError as error:
             raise self._damaged(f"its {_META} is missing") from error
+
+    def sizes(self) -> list[int]:
+        """Return how many documents are in each segment, as of the last check."""
+        return self._sizes
 
     def record(self) -> None:
         """Take the files for right that this process has written just now."""
@@ -85,6 +90,10 @@ class Seal:
             with open(f"{self._folder}/{_META}", "rb") as stream:  # noqa: PTH123  (in each answer)
                 segments = json.load(stream)["segments"]
             used = {segment["segment_id"].replace("-", "") for segment in segments}
+            self._sizes = [
+                segment["max_doc"] - (segment["deletes"] or {}).get("num_deleted_docs", 0)
+                for segment in segments
+            ]
             names = [file.name for file in Path(self._folder).iterdir()]
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise self._damaged(str(error)) from error

@@ -10,6 +10,7 @@ once in hundreds of saves.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import tantivy
 from tantivy import Query
@@ -24,18 +25,22 @@ _WORTH = 3
 """Segments that must become one for it to be worth its while."""
 
 
+def crowded(sizes: Sequence[int]) -> bool:
+    """Tell whether tantivy is about to merge so many documents that one should prevent it.
+
+    `sizes` are the documents in each segment.
+    """
+    layer = [size for size in sizes if size <= _LAYER]
+    return len(layer) >= _MERGED - 1 and sum(layer) >= _DEAR
+
+
 def scattered(searcher: tantivy.Searcher) -> list[tantivy.DocAddress]:
-    """Return the documents that are better put again with those of the next commit."""
-    if searcher.num_segments < _MERGED - 1:
-        return []
+    """Return the documents of a crowded index that are better put again with the next commit."""
     hits = searcher.search(Query.all_query(), max(1, searcher.num_docs), count=False).hits
     places = [place for _, place in hits]
     sizes = Counter(place.segment_ord for place in places)
-    layer = {segment: size for segment, size in sizes.items() if size <= _LAYER}
-    if len(layer) < _MERGED - 1 or sum(layer.values()) < _DEAR:
-        return []
     for most in _SMALL:
-        small = {segment for segment, size in layer.items() if size <= most}
+        small = {segment for segment, size in sizes.items() if size <= most}
         if len(small) >= _WORTH:
             return [place for place in places if place.segment_ord in small]
     return []

@@ -18,7 +18,7 @@ from tantivy import Document, Query, SchemaBuilder
 from memory_bank.errors import IndexDamaged, StorageFailed
 from memory_bank.retrievers._asked import FIELDS, Asked
 from memory_bank.retrievers._seal import Seal, Stamp
-from memory_bank.retrievers._segments import scattered
+from memory_bank.retrievers._segments import crowded, scattered
 from memory_bank.retrievers._words import cleaned, grams, identifier_parts
 from memory_bank.retrievers.base import Entry, Matches, Question, Scope
 
@@ -65,6 +65,8 @@ class KeywordIndex:
         """Return the notes of small segments, before they are so many that tantivy merges all."""
         with _guarded(self._folder):
             searcher = self._searcher()
+            if not crowded(self._seal.sizes()):
+                return ()
             found = searcher.fast_field_values("note", scattered(searcher))
         return {int(note) for note in found if note is not None}
 
