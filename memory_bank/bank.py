@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from memory_bank import config, layout, sqlite
 from memory_bank.activity.access import AccessLog
+from memory_bank.activity.identity import bank_id
 from memory_bank.config import Settings
 from memory_bank.errors import (
     BadInput,
@@ -265,7 +265,7 @@ class Bank:
             lost = not self.layout.manifest.exists()  # no other process made it anew
             self._drop()
         if self._index is None:
-            self._make_folder()
+            self.layout.make_index()
             if lost:
                 self._heal(MANIFEST)
             self._index = Index(self.layout, self.settings, self.access.of, self._heal)
@@ -281,41 +281,8 @@ class Bank:
 
     @property
     def id(self) -> str:
-        """What this machine's private state of the bank is kept under.
-
-        The repository's first commit and the bank's path inside it, so that work trees share it;
-        outside git, the path. Remembered in the index folder, since git may take long to tell.
-        """
-        remembered = self.layout.index / "bank-id"
-        try:
-            text = remembered.read_bytes()
-        except OSError:
-            text = b""
-        if re.fullmatch(rb"[0-9a-f]{16}", text):
-            return text.decode()
-        from memory_bank.repo import git
-
-        root = self.layout.root
-        tree = git.worktree(root)
-        commit = git.root_commit(tree) if tree else None
-        by_path = _hashed(str(root))
-        if tree is None or commit is None:
-            found = by_path
-        else:
-            found = _hashed(f"{commit}:{root.relative_to(tree).as_posix()}")
-            self._carry_over(by_path, found)
-        if commit or not tree:  # a repository without a commit will have another id soon
-            self._make_folder()
-            with suppress(OSError):  # git can be asked again
-                remembered.write_text(found, encoding="utf-8")
-        return found
-
-    def _carry_over(self, old: str, new: str) -> None:
-        """Keep what was counted before the repository had its first commit."""
-        before, now = self.layout.state(old), self.layout.state(new)
-        if before.is_dir() and not now.exists():
-            with suppress(OSError):  # counts only nudge the ranking
-                before.rename(now)
+        """What this machine's private state of the bank is kept under."""
+        return bank_id(self.layout)
 
     def find(self, name: str) -> str:
         """Return the path of the note that a name means; raise NoteNotFound, naming near ones.
@@ -345,12 +312,6 @@ class Bank:
         if what not in self.healed:
             self.healed.append(what)
 
-    def _make_folder(self) -> None:
-        """Make the folder of derived files, but not that of a bank which is gone."""
-        if not self.layout.root.is_dir():
-            raise NoBank(f"the bank {self.layout.root} is gone", "bring the folder back")
-        layout.without_links(layout.private_folder(self.layout.index))
-
     def _drop(self) -> None:
         if self._index is not None:
             self._index.close()
@@ -359,7 +320,7 @@ class Bank:
     def _discard(self) -> None:
         """Remove the manifest, when no other process is in the middle of a batch."""
         self._drop()
-        self._make_folder()
+        self.layout.make_index()
         with locked(self.layout.index):
             sqlite.discard(self.layout.manifest)
 
@@ -372,12 +333,6 @@ def _usual(settings: Mapping[str, object] | None) -> Layout:
     if not folder.is_dir():
         raise NoBank(f"there is no {folder} yet", "run `memory-bank init` in your project")
     return layout.at(folder)
-
-
-def _hashed(name: str) -> str:
-    from hashlib import sha256  # start-up: OpenSSL comes with it, and ids are remembered
-
-    return sha256(name.encode()).hexdigest()[:16]
 
 
 def _nothing(index: Index) -> None:

@@ -62,6 +62,12 @@ class Layout:
         """The database of what is indexed."""
         return self.index / "manifest.db"
 
+    def make_index(self) -> None:
+        """Make the folder of derived files, but not that of a bank which is gone: raise NoBank."""
+        if not self.root.is_dir():
+            raise NoBank(f"the bank {self.root} is gone", "bring the folder back")
+        without_links(private_folder(self.index))
+
     def state(self, bank_id: str) -> Path:
         """Return the private folder of the bank on this machine."""
         return user_folder("state") / bank_id
