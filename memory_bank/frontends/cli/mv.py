@@ -34,6 +34,9 @@ def command(call: Call, *, name: str, new: str) -> int:
 
     def render(done: Renamed) -> None:
         page = call.page
+        if done.path == done.old_path:
+            page.line((call.place(done.path), "place"), " is called that already")
+            return
         page.line(
             "moved ", (call.place(done.old_path), "place"), " to ", (call.place(done.path), "place")
         )

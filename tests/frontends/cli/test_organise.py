@@ -18,6 +18,7 @@ def test_mv_takes_links_along(mb: Run, project: Path) -> None:
     )
     text = (project / ".memories/decisions/tantivy.md").read_text(encoding="utf-8")
     assert "[[facts/ranking]]" in text
+    assert mb("mv", "facts/ranking", "facts/ranking").out.endswith("is called that already\n")
     found = mb("mv", "facts/ranking", "ideas/", "--json").json
     assert (found["path"], found["relinked"]) == ("ideas/ranking.md", ["decisions/tantivy.md"])
 
