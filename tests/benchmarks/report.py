@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from memory_bank import plugins
@@ -40,13 +40,20 @@ def placed(page: str, name: str, body: str) -> str:
 
 def taken() -> str:
     """Say when, on what and with what the figures were taken."""
-    libraries = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
+    libraries = ", ".join(_versioned(name) for name in LIBRARIES)
     commit = _output(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]).strip()
     return (
         f"Taken on {datetime.now(UTC):%Y-%m-%d} at commit `{commit}`: {platform.system()}, Python"
         f" {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f};"
         f" {libraries}."
     )
+
+
+def _versioned(name: str) -> str:
+    try:
+        return f"{name} {version(name)}"
+    except PackageNotFoundError:
+        return f"no {name}"  # then `minilm` runs on numpy
 
 
 def finding(work: Path) -> str:
