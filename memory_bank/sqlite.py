@@ -51,16 +51,17 @@ _UNREADABLE = frozenset(
 _DAMAGE = ("malformed", "no such", "has no column", "not a database", "could not decode")
 
 
-def connect(file: Path, tables: str, version: int) -> Connection:
+def connect(file: Path, tables: str, version: int, *, make: bool = True) -> Connection:
     """Open a database, making its tables where there are none; readers never wait for a writer.
 
-    Raises IndexDamaged when the file is no database of this version, StorageFailed when the disk
-    refuses. The connection commits each statement by itself; see `transaction`.
+    Raises IndexDamaged when the file is no database of this version, or is missing or empty and
+    not to be made; StorageFailed when the disk refuses. The connection commits each statement by
+    itself; see `transaction`.
     """
     with guarded(file):
-        base = sqlite3.connect(file, timeout=_WAIT, isolation_level=None, check_same_thread=False)
+        base = _open(file, make=make)
         try:
-            found = _prepare(base, tables, version)
+            found = _prepare(base, tables, version if make else 0)
         except BaseException:
             base.close()
             raise
@@ -71,11 +72,24 @@ def connect(file: Path, tables: str, version: int) -> Connection:
     return base
 
 
+def _open(file: Path, *, make: bool) -> Connection:
+    name = f"{file.absolute().as_uri()}?mode={'rwc' if make else 'rw'}"
+    try:
+        return sqlite3.connect(
+            name, uri=True, timeout=_WAIT, isolation_level=None, check_same_thread=False
+        )
+    except sqlite3.OperationalError as error:
+        if make or file.exists():
+            raise
+        raise IndexDamaged(f"{file} is missing", "it is made again") from error
+
+
 def _prepare(base: Connection, tables: str, version: int) -> int:
+    """Set a connection up; return the version of what is there, made if `version` says one."""
     base.execute("PRAGMA foreign_keys = ON")
     base.execute("PRAGMA synchronous = NORMAL")
     (found,) = base.execute("PRAGMA user_version").fetchone()
-    if found == 0:
+    if found == 0 and version:
         try:
             found = _make(base, tables, version)
         except sqlite3.OperationalError as error:

@@ -209,7 +209,9 @@ def _connect(place: Layout, healed: Healed) -> tuple[Connection, sqlite.Identity
     before = sqlite.identity(place.manifest)
     if before is not None:
         try:
-            return database.connect(place.manifest), before
+            # one that goes meanwhile is made under the lock only: who removes it removes its
+            # write-ahead log too, and must not meet that of a new one
+            return database.connect(place.manifest, make=False), before
         except IndexDamaged:
             pass
     with locked(place.index):

@@ -141,3 +141,18 @@ def test_discarding_removes_what_sqlite_keeps_beside(file: Path) -> None:
     sqlite.discard(file)
     assert list(file.parent.iterdir()) == []
     base.close()
+
+
+def test_what_is_not_to_be_made_is_not_made(tmp_path: Path) -> None:
+    file = tmp_path / "a b%20ä?.db"
+    with pytest.raises(IndexDamaged, match="missing"):
+        sqlite.connect(file, TABLES, 1, make=False)
+    assert not file.exists()
+    file.touch()
+    with pytest.raises(IndexDamaged, match="version 0"):
+        sqlite.connect(file, TABLES, 1, make=False)
+    assert file.stat().st_size == 0
+    file.unlink()
+    sqlite.connect(file, TABLES, 1).close()
+    sqlite.connect(file, TABLES, 1, make=False).close()
+    assert [found.name for found in tmp_path.iterdir()] == [file.name]

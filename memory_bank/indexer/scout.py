@@ -12,7 +12,6 @@ import sys
 import threading
 from pathlib import Path
 from typing import Self
-from urllib.parse import quote
 
 from memory_bank.indexer.changes import compare
 from memory_bank.manifest.database import unfinished
@@ -63,6 +62,6 @@ class Scout:
 
 
 def _same(root: Path, manifest: Path) -> bool:
-    base = sqlite3.connect(f"file:{quote(str(manifest))}?mode=ro", uri=True)
+    base = sqlite3.connect(f"{manifest.absolute().as_uri()}?mode=ro", uri=True)
     found = scan(root)
     return not (found.leftover or unfinished(base) or compare(base, found))

@@ -91,9 +91,12 @@ MEAN_WORDS = "mean_words"
 """Key of the number of passages and their mean length in words, as last counted."""
 
 
-def connect(file: Path) -> Connection:
-    """Open the manifest, making an empty one where there is none; raise IndexDamaged."""
-    base = sqlite.connect(file, _TABLES, VERSION)
+def connect(file: Path, *, make: bool = True) -> Connection:
+    """Open the manifest, making an empty one where there is none, unless told not to.
+
+    Raises IndexDamaged.
+    """
+    base = sqlite.connect(file, _TABLES, VERSION, make=make)
     with sqlite.guarded(file):
         if meta(base, "owner") is None:  # no write where none is needed: it would wait for others
             base.execute("INSERT OR IGNORE INTO meta VALUES ('owner', ?)", (uuid4().hex,))
