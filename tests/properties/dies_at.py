@@ -111,8 +111,8 @@ def arm(number: int) -> Callable[[], int]:
             _before(owner, name, step)
     connect = sqlite.connect
 
-    def traced(*args: Any) -> sqlite3.Connection:
-        base = connect(*args)
+    def traced(*args: Any, **how: Any) -> sqlite3.Connection:
+        base = connect(*args, **how)
         base.set_trace_callback(lambda sql: step() if sql.startswith(STATEMENTS) else None)
         return base
 
