@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -23,6 +23,7 @@ from memory_bank.errors import IndexDamaged, StorageFailed
 from memory_bank.retrievers import _matrix
 from memory_bank.retrievers._kept import Kept
 from memory_bank.retrievers._matrix import Matrix, Published
+from memory_bank.retrievers._places import Places
 from memory_bank.retrievers.base import Entry, Matches, Question, Scope
 from memory_bank.sqlite import Connection, chunked
 
@@ -73,7 +74,7 @@ class VectorIndex:
         self._batch = _BATCH
         self._matrix: Matrix | None = None
         self._recent: tuple[int, NDArray[np.int64], NDArray[np.float32]] | None = None
-        self._places = sqlite.Memo(_Places.load)
+        self._places = sqlite.Memo(Places.load)
 
     def again(self) -> Collection[int]:
         """Ask for no note: rows don't scatter."""
@@ -330,7 +331,7 @@ class VectorIndex:
         keys, scores = scored
         order = np.lexsort((keys, -scores))
         keys, scores = keys[order], scores[order]
-        places = self._places.of(base) or _Places(
+        places = self._places.of(base) or Places(
             chunked(base, "SELECT key, row, note FROM entries WHERE key IN ({})", keys.tolist())
         )
         which, rows, notes = places.of(keys)
@@ -340,36 +341,6 @@ class VectorIndex:
             rows, notes, scores = rows[inside], notes[inside], scores[inside]
         best = np.lexsort((rows, -scores))[:limit]
         return Matches(rows[best].tolist(), notes[best].tolist(), scores[best].tolist())
-
-
-class _Places:
-    """Which passages have which text: columns sorted by key, in 24 bytes an entry."""
-
-    def __init__(self, entries: Iterable[tuple[int, int, int]]) -> None:
-        """Take key, row and note of entries."""
-        table = np.array(list(entries), np.int64).reshape(-1, 3)
-        table = table[np.argsort(table[:, 0], kind="stable")]
-        self._keys, self._rows, self._notes = (np.ascontiguousarray(part) for part in table.T)
-
-    @classmethod
-    def load(cls, base: Connection) -> _Places:
-        """Read all entries."""
-        return cls(base.execute("SELECT key, row, note FROM entries"))
-
-    def of(
-        self, keys: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the passages with these texts: the place of the key, the row and the note of each.
-
-        A text may stand in several passages.
-        """
-        first = np.searchsorted(self._keys, keys)
-        counts = np.searchsorted(self._keys, keys, "right") - first
-        which = np.repeat(np.arange(len(keys)), counts)
-        # the first of each key's run of entries, and how far behind it each one stands
-        ends = np.cumsum(counts)
-        found = first[which] + np.arange(len(which)) - (ends - counts)[which]
-        return which, self._rows[found], self._notes[found]
 
 
 @contextmanager
