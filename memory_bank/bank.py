@@ -25,8 +25,8 @@ from memory_bank.errors import (
 from memory_bank.indexer.healed import ACCESSES, MANIFEST, WRITING
 from memory_bank.indexer.news import News
 from memory_bank.layout import Layout
-from memory_bank.locks import locked
-from memory_bank.manifest import resolve
+from memory_bank.locks import WAIT, locked
+from memory_bank.manifest import lookup, resolve
 from memory_bank.notes.store import Store
 from memory_bank.wiring import Index
 
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 _EMBED_SECONDS = 1.0
 """How long a query may embed what is new before it answers; the rest waits for `sync`."""
 _WAIT = 5.0
-"""How long a query waits for another process that indexes, before it answers from what is there."""
+"""How long a query waits for another process that indexes, before it answers from what is there;
+where nothing is there yet, it waits as a writer does."""
 
 _BUSY = "another process is indexing: the newest changes may be missing"
 _TRIES = 20
@@ -144,7 +145,7 @@ class Bank:
                 report = self.healing(
                     lambda index: index.indexer.sync(
                         seconds=_EMBED_SECONDS if self.embeds else 0,
-                        wait=_WAIT,
+                        wait=_patience(index),
                         thorough=False,
                         paths=self._news.changed(index),
                         progress=progress or self.progress,
@@ -253,7 +254,7 @@ class Bank:
     def _caught_up(self, index: Index) -> None:
         """Fill an index that another process made, or is about to fill."""
         try:
-            index.indexer.sync(seconds=_EMBED_SECONDS, wait=_WAIT, thorough=False)
+            index.indexer.sync(seconds=_EMBED_SECONDS, wait=_patience(index), thorough=False)
         except Busy:
             self.problem = _BUSY
 
@@ -333,6 +334,10 @@ def _usual(settings: Mapping[str, object] | None) -> Layout:
     if not folder.is_dir():
         raise NoBank(f"there is no {folder} yet", "run `memory-bank init` in your project")
     return layout.at(folder)
+
+
+def _patience(index: Index) -> float:
+    return _WAIT if lookup.any_done(index.base) else WAIT
 
 
 def _nothing(index: Index) -> None:

@@ -174,6 +174,22 @@ def test_a_query_answers_while_another_process_indexes(
     assert answer.problem is None
 
 
+def test_a_question_waits_longer_where_there_is_nothing_to_answer_from(
+    folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_bank.bank._WAIT", 0.1)
+    (folder / "a.md").write_text("kestrel")
+    bank = opening(folder)
+    _ = bank.index  # made, and nothing in it yet
+    with ThreadPoolExecutor(1) as other:
+        with locked(private_folder(folder / ".index")):
+            answer = other.submit(found, bank, "kestrel")
+            time.sleep(0.5)
+            assert not answer.done()
+        assert answer.result() == ["a.md"]
+    assert bank.problem == ""
+
+
 def test_a_query_does_not_wait_for_a_writer(folder: Path, opening: Opening) -> None:
     (folder / "a.md").write_text("kestrel")
     bank = opening(folder)

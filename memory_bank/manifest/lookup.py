@@ -325,6 +325,11 @@ def all_live(base: Connection) -> list[tuple[int, str]]:
     ).fetchall()
 
 
+def any_done(base: Connection) -> bool:
+    """Tell whether there is a note to be found at all, in every index."""
+    return base.execute(f"SELECT 1 FROM notes WHERE state = {DONE} LIMIT 1").fetchone() is not None
+
+
 def etags(base: Connection) -> dict[str, str]:
     """Return the path and etag of every live note."""
     return dict(base.execute(f"SELECT path, etag FROM notes WHERE {_LIVE} ORDER BY path"))

@@ -80,8 +80,7 @@ ASKING = (
     START
     + """\
         found = recall(bank, "whoosh")
-        # on a machine so busy that it waits too long for those who index, an answer says so
-        assert found.notes or "another process" in (found.problem or ""), "the notes hid"
+        assert found.notes, "the notes hid"
 """
 )
 
