@@ -88,6 +88,11 @@ def document(value: object, *, indent: int | None = 2, ascii_only: bool = False)
     return re.sub(_HARMFUL, lambda found: json.dumps(found[0])[1:-1], text)
 
 
+def count(number: int, word: str) -> str:
+    """Return a number with its word, in the plural where it is one: `3 notes`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
 def failure(code: str, message: str, hint: str = "") -> dict[str, object]:
     """Return what a program is told when something went wrong."""
     return {"error": {"code": code, "message": message, "hint": hint}}

@@ -17,7 +17,7 @@ class SyncReport:
     removed: int = 0
     unindexed: int = 0
     healed: list[str] = field(default_factory=list)
-    """What a killed process had left half done, and what was damaged or missing: see above."""
+    """What a killed process had left half done, or was damaged or missing, by names of `healed`."""
     waiting: int = 0
     """Passages that have no vector yet."""
     problem: str = ""

@@ -183,11 +183,6 @@ def cut(text: str, most: int) -> str:
     return f"{kept}…"
 
 
-def count(number: int, word: str) -> str:
-    """Return a number with its word, in the plural where it is one: `3 notes`."""
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
-
-
 def prepare_streams() -> None:
     """Let every character be written, whatever the encoding: unknown ones are written out."""
     for stream in (sys.stdout, sys.stderr):

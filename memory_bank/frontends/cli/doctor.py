@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_bank.frontends.cli._command import FAILED, FOUND, Call, as_command
-from memory_bank.frontends.cli._output import Piece, count, place
+from memory_bank.frontends.cli._output import Piece, place
+from memory_bank.frontends.present import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,8 @@ import click
 
 from memory_bank.frontends.cli import _options as options
 from memory_bank.frontends.cli._command import FOUND, NOTHING, Call, as_command
-from memory_bank.frontends.cli._output import count, place
+from memory_bank.frontends.cli._output import place
+from memory_bank.frontends.present import count
 
 if TYPE_CHECKING:
     from memory_bank.actions.evaluate import Above, Evaluation, Miss

@@ -10,8 +10,7 @@ import click
 from memory_bank.errors import StorageFailed
 from memory_bank.frontends.cli import _options as options
 from memory_bank.frontends.cli._command import Call, as_command
-from memory_bank.frontends.cli._output import count
-from memory_bank.frontends.present import visible
+from memory_bank.frontends.present import count, visible
 
 if TYPE_CHECKING:
     from memory_bank.actions.listing import Shown, ShownSection

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from memory_bank.frontends.mcp.quoting import Quotes, named, one_line
+from memory_bank.frontends.present import count
 
 if TYPE_CHECKING:
     from memory_bank.actions.doctor import Health
@@ -45,8 +46,8 @@ def recalled(answer: Recalled) -> str:
         found = [f"Nothing found ({answer.mode_used}{by}). Try other or fewer words or filters."]
     else:
         quotes = Quotes()
-        count = _count(answer.result_count, "note")
-        found = [f"{count}, best first ({answer.mode_used}{by}). {quotes.notice}"]
+        hits = count(answer.result_count, "note")
+        found = [f"{hits}, best first ({answer.mode_used}{by}). {quotes.notice}"]
         found += [_hit(quotes, note) for note in answer.notes]
     if answer.problem:
         found.append(f"Incomplete: {one_line(answer.problem)}.")
@@ -116,12 +117,12 @@ def merged(done: Merged) -> str:
 def stats(found: Stats) -> str:
     """Show counts; tags and types are quoted, for notes name them."""
     quotes = Quotes()
-    tags = ", ".join(f"{tag} {count}" for tag, count in list(found.tags.items())[:_MOST])
-    types = ", ".join(f"{kind} {count}" for kind, count in list(found.types.items())[:_MOST])
+    tags = ", ".join(f"{tag} {many}" for tag, many in list(found.tags.items())[:_MOST])
+    types = ", ".join(f"{kind} {many}" for kind, many in list(found.types.items())[:_MOST])
     counts = (
-        f"{_count(found.count, 'note')} ({found.archived} archived), {found.total_size:,} bytes,"
-        f" {_count(found.ghosts, 'ghost')}, {_count(found.broken_links, 'broken link')},"
-        f" {_count(found.orphans, 'orphan')}, {_count(found.unindexed, 'file')} not indexed."
+        f"{count(found.count, 'note')} ({found.archived} archived), {found.total_size:,} bytes,"
+        f" {count(found.ghosts, 'ghost')}, {count(found.broken_links, 'broken link')},"
+        f" {count(found.orphans, 'orphan')}, {count(found.unindexed, 'file')} not indexed."
     )
     named_by_notes = quotes.quote(f"types: {types}\ntags: {tags}")
     return f"{counts} {quotes.notice}\n{named_by_notes}"
@@ -144,7 +145,7 @@ def health(found: Health) -> str:
         *(f"broken link: {one.source}:{one.line}: {one.problem}" for one in found.broken_links),
         *(f"same id {one.note_id}: {', '.join(one.paths)}" for one in found.same_ids),
     ]
-    head = f"{_count(found.notes, 'note')}, {_count(found.passages, 'passage')}."
+    head = f"{count(found.notes, 'note')}, {count(found.passages, 'passage')}."
     if found.problem:
         head += f" {one_line(found.problem)}."
     if not lines:
@@ -159,7 +160,7 @@ def age(moment: str) -> str:
     """Return how long ago a moment of an answer was: `3 days`, `2 months`."""
     days = (datetime.now(UTC) - datetime.fromisoformat(moment)).days
     span, word = next((one for one in _SPANS if days >= one[0]), (0, ""))
-    return _count(days // span, word) if span else "today"
+    return count(days // span, word) if span else "today"
 
 
 def author(source_type: str, source_agent: str) -> str:
@@ -215,7 +216,3 @@ def _version(etag: str) -> str:
 
 def _short(text: str) -> str:
     return text if len(text) <= _ALSO else f"{text[:_ALSO]}…"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number:,} {word}{'' if number == 1 else 's'}"

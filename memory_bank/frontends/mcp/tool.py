@@ -79,7 +79,7 @@ def tool(
 ) -> Callable[[Function], Function]:
     """Make a tool of a function: `call` first, then the tool's arguments; its docstring is shown.
 
-    What it returns is a dataclass, whose fields are those of the command's JSON, `without` some;
+    What it returns is a record, whose fields are those of the command's JSON, `without` some;
     `text` makes the short form of it. A tool that neither reads only nor destroys adds something;
     a `repeatable` one changes nothing more when it is called again. `depth` is how deep its
     output schema names fields: each costs an agent's context some seven tokens.
