@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -19,7 +18,6 @@ from memory_bank.errors import (
     Busy,
     IndexDamaged,
     MemoryBankError,
-    NoBank,
     NoteNotFound,
 )
 from memory_bank.indexer.healed import ACCESSES, MANIFEST, WRITING
@@ -93,7 +91,7 @@ class Bank:
             self._drop()
             self._news.close()
             if self._scout is not None:
-                self._scout.nothing_new()
+                self._scout.nothing_new(self.layout.root)
                 self._scout = None
             if self._access is not None:
                 self._access.close()
@@ -173,24 +171,26 @@ class Bank:
             scout, self._scout = self._scout, None
             if scout is not None:
                 found = None
-                with suppress(MemoryBankError):  # raised below, if there is reason still
-                    found = (self.healing(ask),)
-                if scout.nothing_new() and found and self._complete():
+                if self.layout.manifest.exists():
+                    with suppress(MemoryBankError):  # raised below, if there is reason still
+                        found = self.healing(lambda index: (sqlite.version(index.base), ask(index)))
+                if scout.nothing_new(self.layout.root) and found and self._complete(found[0]):
                     self._news.indexed(self._index)
-                    return found[0]
+                    return found[1]
             self.catch_up(progress)
             return self.healing(ask)
 
-    def look_ahead(self) -> None:
+    def look_ahead(self, scout: Scout | None = None) -> None:
         """Look at the files from a copy of this process, while it loads what will answer.
 
-        For a process that has one question and no threads; elsewhere it does nothing.
+        One that was sent before takes the place of a new one. For a process that has one question
+        and no threads; elsewhere it does nothing.
         """
         if self._index is None and self._access is None and not self.store.interrupted():
             from memory_bank.indexer.scout import Scout
 
             self._news.gather()
-            self._scout = Scout.sent(self.layout.root, self.layout.manifest)
+            self._scout = scout or Scout.sent(lambda: self.layout)
 
     def embed(self, seconds: float) -> SyncReport:
         """Embed what waits for about that many seconds, so that no question has to.
@@ -205,12 +205,17 @@ class Bank:
         heard = self._index is not None and self._news.changed(self._index) == frozenset()
         return heard and self._complete()
 
-    def _complete(self) -> bool:
-        """Tell whether every retriever has everything that the manifest knows."""
+    def _complete(self, version: int | None = None) -> bool:
+        """Tell whether every retriever has everything that the manifest knows.
+
+        With a version: and whether no other process has changed the manifest since it had that.
+        """
         index = self._index
         try:
             with sqlite.guarded(self.layout.manifest):
-                return index is not None and index.current() and index.indexer.complete()
+                if index is None or version not in {None, sqlite.version(index.base)}:
+                    return False
+                return index.current() and index.indexer.complete()
         except IndexDamaged:
             return False
 
@@ -326,16 +331,6 @@ class Bank:
             sqlite.discard(self.layout.manifest)
 
 
-def _usual(settings: Mapping[str, object] | None) -> Layout:
-    """Return the bank of the working directory."""
-    if config.load(flags=settings).memory.storage_strategy == "project":
-        return layout.find(Path.cwd())
-    folder = layout.named(layout.project_name(Path.cwd()))
-    if not folder.is_dir():
-        raise NoBank(f"there is no {folder} yet", "run `memory-bank init` in your project")
-    return layout.at(folder)
-
-
 def _patience(index: Index) -> float:
     return _WAIT if lookup.any_done(index.base) else WAIT
 
@@ -354,16 +349,8 @@ def open_bank(
 ) -> Bank:
     """Open a bank: a folder of notes, or the `.memories` of a project; make its files on first use.
 
-    Without a path, `.memories` is looked for in the working directory and above it; with the
-    setting `storage_strategy = "user"`, it is the user's own bank named like the project.
-    `settings` maps "section.key" to values that win over files and environment. Raises NoBank,
-    BadSetting.
+    Which one without a path: `layout.locate`. `settings` maps "section.key" to values that win over
+    files and environment. Raises NoBank, BadSetting.
     """
-    if path is None:
-        place = _usual(settings)
-    else:
-        folder = Path(path).expanduser()
-        inner = folder / layout.FOLDER
-        place = layout.at(inner if inner.is_dir() else folder)
-    loaded = config.load(place.root, flags=settings)
-    return Bank(place, loaded)
+    place = layout.locate(path, settings=settings)
+    return Bank(place, config.load(place.root, flags=settings))

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from memory_bank import config
 from memory_bank.errors import BadName, NoBank, StorageFailed
 
 FOLDER = ".memories"
@@ -71,6 +72,27 @@ class Layout:
     def state(self, bank_id: str) -> Path:
         """Return the private folder of the bank on this machine."""
         return user_folder("state") / bank_id
+
+
+def locate(
+    path: str | os.PathLike[str] | None = None, *, settings: Mapping[str, object] | None = None
+) -> Layout:
+    """Find the bank that is meant by a folder of notes or a project, or by the working directory.
+
+    Without a path, `.memories` is looked for in the working directory and above it; with the
+    setting `storage_strategy = "user"`, it is the user's own bank named like the project.
+    `settings` are flags, as `config.load` takes them. Raises NoBank, BadSetting.
+    """
+    if path is not None:
+        folder = Path(path).expanduser()
+        inner = folder / FOLDER
+        return at(inner if inner.is_dir() else folder)
+    if config.load(flags=settings).memory.storage_strategy == "project":
+        return find(Path.cwd())
+    folder = named(project_name(Path.cwd()))
+    if not folder.is_dir():
+        raise NoBank(f"there is no {folder} yet", "run `memory-bank init` in your project")
+    return at(folder)
 
 
 def at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:

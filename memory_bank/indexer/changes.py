@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from memory_bank.manifest.database import DONE, UNINDEXED
+from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED
+from memory_bank.manifest.resolve import numbers
 from memory_bank.notes.scan import Scan, Stamp
 from memory_bank.sqlite import Connection, chunked
 
@@ -23,33 +24,40 @@ class Changes(NamedTuple):
         return bool(self.changed or self.gone or self.refused is not None)
 
 
-_ROWS = "SELECT id, path, state, size, mtime_ns, ctime_ns, inode FROM notes"
+_FINISHED = (
+    f"SELECT path, size, mtime_ns, ctime_ns, inode FROM notes WHERE state IN ({DONE}, {UNINDEXED})"
+)
+_UNFINISHED = f"SELECT path FROM notes WHERE state <> {DONE} AND state IN ({PENDING}, {GONE})"
 
 
 def compare(base: Connection, scan: Scan) -> Changes:
     """Compare a scan of all files with the manifest by stamps; bytes decide later."""
-    changed, gone = _compare(base.execute(_ROWS), scan)
     recorded = dict(base.execute("SELECT path, reason FROM refused"))
+    others = [path for (path,) in base.execute(_UNFINISHED)]
+    changed, gone = _compare(base, base.execute(_FINISHED), others, scan)
     return Changes(changed, gone, None if recorded == scan.refused else scan.refused)
 
 
 def compare_some(base: Connection, scan: Scan, paths: Collection[str]) -> Changes | None:
-    """Compare some files that were looked at; None when one of them could be no note before."""
+    """Compare some files that were looked at; None when one of them could be no note before.
+
+    For a manifest in which no batch is unfinished.
+    """
     wanted = list(paths)
     if any(chunked(base, "SELECT 1 FROM refused WHERE path IN ({})", wanted)):
         return None
-    return Changes(*_compare(chunked(base, f"{_ROWS} WHERE path IN ({{}})", wanted), scan), None)
+    rows = chunked(base, f"{_FINISHED} AND path IN ({{}})", wanted)
+    return Changes(*_compare(base, rows, (), scan), None)
 
 
 def _compare(
-    rows: Iterable[tuple[Any, ...]], scan: Scan
+    base: Connection,
+    finished: Iterable[tuple[Any, ...]],
+    unfinished: Iterable[str],
+    scan: Scan,
 ) -> tuple[dict[str, Stamp], tuple[int, ...]]:
-    changed = dict(scan.files)
-    gone: list[int] = []
-    for number, path, state, size, mtime, ctime, inode in rows:
-        found = changed.get(path)
-        if found is None:
-            gone.append(number)
-        elif found == (size, mtime, ctime, inode) and state in {DONE, UNINDEXED}:
-            del changed[path]
-    return changed, tuple(gone)
+    """Return the files whose stamps are not those of finished rows, and the rows without files."""
+    stamps = {row[0]: row[1:] for row in finished}  # for every note before each cold answer
+    changed = {path: stamp for path, stamp in scan.files.items() if stamps.get(path) != stamp}
+    gone = [path for path in (*stamps, *unfinished) if path not in scan.files]
+    return changed, tuple(numbers(base, gone))

@@ -1,23 +1,21 @@
 """Look for changes in a process of its own, while this one gets ready to answer.
 
-Half of a cold question's time is the look at all files and the other half is loading what answers
-it. Neither needs the other, and machines have more than one core.
+A third of a cold question's time is the look at all files; the rest is loading what answers it.
+Neither needs the other, and machines have more than one core. Nothing else is imported here: a
+scout is sent before anything is loaded.
 """
 
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
-import threading
-from pathlib import Path
-from typing import Self
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
 
-from memory_bank.indexer.changes import compare
-from memory_bank.manifest.database import unfinished
-from memory_bank.notes.scan import scan
+if TYPE_CHECKING:
+    from pathlib import Path
 
-_NOTHING_NEW = b"="
+    from memory_bank.layout import Layout
 
 
 class Scout:
@@ -29,12 +27,12 @@ class Scout:
         self._answer = answer
 
     @classmethod
-    def sent(cls, root: Path, manifest: Path) -> Self | None:
-        """Send one out; None where there is nothing to compare with, or no process to be had.
+    def sent(cls, find: Callable[[], Layout]) -> Self | None:
+        """Send one out to the bank that `find` tells it; None where there is no process to be had.
 
         A process with threads must not be copied: a lock that one of them holds stays locked.
         """
-        if sys.platform != "linux" or threading.active_count() > 1 or not manifest.exists():
+        if sys.platform != "linux" or _threads() > 1:
             return None
         answer, question = os.pipe()
         try:
@@ -47,21 +45,47 @@ class Scout:
             os.close(question)
             return cls(child, answer)
         try:  # nothing of this process may be left by the copy: no error, no output, no clean-up
-            if _same(root, manifest):
-                os.write(question, _NOTHING_NEW)
+            _let_go()
+            place = find()
+            if _same(place):
+                os.write(question, os.fsencode(place.root))
         finally:
             os._exit(0)
 
-    def nothing_new(self) -> bool:
-        """Wait, and tell whether all files are as indexed; false also when it could not look."""
+    def nothing_new(self, root: Path) -> bool:
+        """Wait, and tell whether all files of a bank are as indexed.
+
+        False also when it could not look, or looked at another bank.
+        """
+        found = b""
         try:
-            return os.read(self._answer, 1) == _NOTHING_NEW
+            while part := os.read(self._answer, 4096):
+                found += part
         finally:
             os.close(self._answer)
             os.waitpid(self._child, 0)
+        return found == os.fsencode(root)
 
 
-def _same(root: Path, manifest: Path) -> bool:
-    base = sqlite3.connect(f"{manifest.absolute().as_uri()}?mode=ro", uri=True)
-    found = scan(root)
+def _threads() -> int:
+    with os.scandir("/proc/self/task") as tasks:
+        return sum(1 for _ in tasks)
+
+
+def _let_go() -> None:
+    """Close the streams: who reads them waits for the end of the last process that has them."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nowhere, stream)
+
+
+def _same(place: Layout) -> bool:
+    import sqlite3
+
+    from memory_bank.indexer.changes import compare
+    from memory_bank.manifest.database import unfinished
+    from memory_bank.notes.scan import scan
+
+    base = sqlite3.connect(f"{place.manifest.absolute().as_uri()}?mode=ro", uri=True)
+    found = scan(place.root)
     return not (found.leftover or unfinished(base) or compare(base, found))

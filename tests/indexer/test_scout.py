@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank
-from memory_bank.indexer.scout import Scout
 
 Opening = Callable[..., Bank]
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -21,8 +20,9 @@ SEND = """
 import sys
 from pathlib import Path
 from memory_bank.indexer.scout import Scout
-scout = Scout.sent(Path(sys.argv[1]), Path(sys.argv[1], ".index", "manifest.db"))
-print(scout and scout.nothing_new())
+from memory_bank.layout import locate
+scout = Scout.sent(lambda: locate(sys.argv[1]))
+print(scout and scout.nothing_new(Path(sys.argv[-1])))
 """
 
 ASK = """
@@ -39,10 +39,26 @@ except ChildProcessError:
 """
 
 
+MEANWHILE = """
+import subprocess, sys
+from memory_bank import open_bank, recall
+from memory_bank.bank import Bank
+sync = "from memory_bank import open_bank; open_bank(*__import__('sys').argv[1:]).sync()"
+class Slow:
+    'A scout that looks when the question was asked already, and another process has indexed.'
+    def nothing_new(self, root):
+        subprocess.run([sys.executable, "-c", sync, str(root)], check=True)
+        return True
+with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
+    bank.look_ahead(Slow())
+    print(*sorted(note.path for note in recall(bank, "kestrel").notes))
+"""
+
+
 @pytest.fixture
-def sent(run_python: Run) -> Callable[[Path], str]:
-    """Send a scout to a folder, and return what it makes of it."""
-    return lambda folder: run_python(SEND, folder).stdout.strip()
+def sent(run_python: Run) -> Callable[..., str]:
+    """Send a scout to a folder, and return what it makes of it, or of another one."""
+    return lambda *folders: run_python(SEND, *folders).stdout.strip()
 
 
 @pytest.fixture
@@ -80,8 +96,19 @@ def test_it_says_nothing_of_what_it_cannot_read(settled: Path, sent: Callable[[P
     assert sent(settled) == "False"
 
 
-def test_none_is_sent_without_an_index_or_beside_threads(settled: Path, run_python: Run) -> None:
-    assert Scout.sent(settled, settled / ".index" / "nothing.db") is None
+def test_it_can_tell_nothing_without_an_index(tmp_path: Path, sent: Callable[..., str]) -> None:
+    (tmp_path / "a.md").write_text("kestrel")
+    assert sent(tmp_path) == "False"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.md"]
+
+
+def test_one_that_looked_at_another_bank_is_not_believed(
+    settled: Path, sent: Callable[..., str]
+) -> None:
+    assert sent(settled, settled.parent) == "False"
+
+
+def test_none_is_sent_beside_threads(settled: Path, run_python: Run) -> None:
     thread = "import threading\nthreading.Timer(1, print).start()\n"
     assert run_python(thread + SEND, settled).stdout.startswith("None")
 
@@ -98,6 +125,34 @@ def test_one_that_nobody_asks_for_leaves_no_process_behind(
     settled: Path, asked: Callable[..., str]
 ) -> None:
     assert asked(settled, "leave") == "no child is left"
+
+
+def test_a_command_sends_one_ahead_to_the_bank_it_means(settled: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "b.md").write_text("kestrel there")
+    base = [sys.executable, "-m", "memory_bank", "recall", "kestrel", "--mode", "lexical"]
+    for banks, found in (
+        ([settled], "a.md"),
+        ([other, settled], "a.md"),  # the last one counts, and the scout went to the first
+        ([settled, other], "b.md"),
+    ):
+        named = [word for bank in banks for word in ("--bank", str(bank))]
+        for _ in range(2):
+            done = subprocess.run([*base, *named], check=True, capture_output=True, text=True)
+            assert found in done.stdout
+            assert not done.stderr
+
+
+def test_who_reads_the_answer_need_not_wait_for_a_scout(settled: Path) -> None:
+    words = ["-m", "memory_bank", "recall", "kestrel", "--bank", str(settled), "--nothing-such"]
+    done = subprocess.run([sys.executable, *words], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_what_others_index_meanwhile_is_not_missed(settled: Path, run_python: Run) -> None:
+    (settled / "c.md").write_text("kestrel as well")
+    assert run_python(MEANWHILE, settled).stdout.strip() == "a.md c.md"
 
 
 def test_a_damaged_index_is_mended_all_the_same(settled: Path, asked: Callable[..., str]) -> None:

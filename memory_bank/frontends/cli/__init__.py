@@ -32,12 +32,15 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
 """What each error means to a shell; the first class that fits decides."""
 
 
-def run(args: list[str]) -> int:
-    """Run a command line and return its exit code: 0, 1, 2, 3, or 128 and a signal's number."""
+def run(args: list[str], scout: object = None) -> int:
+    """Run a command line and return its exit code: 0, 1, 2, 3, or 128 and a signal's number.
+
+    A scout that was sent ahead is handed on to the bank.
+    """
     prepare_streams()
     try:
         with _terminable():
-            return _answered(args)
+            return _answered(args, scout)
     except BrokenPipeError:
         return 0  # who reads had enough
     except SystemExit as leaving:
@@ -48,13 +51,13 @@ def run(args: list[str]) -> int:
         _settle_stdout()
 
 
-def _answered(args: list[str]) -> int:
-    code = _invoked(args)
+def _answered(args: list[str], scout: object) -> int:
+    code = _invoked(args, scout)
     Page(sys.stdout).flush()
     return code
 
 
-def _invoked(args: list[str]) -> int:
+def _invoked(args: list[str], scout: object) -> int:
     from memory_bank.frontends.cli._group import PROGRAM, root
 
     if COMPLETE in os.environ:
@@ -62,7 +65,7 @@ def _invoked(args: list[str]) -> int:
 
         return shell_complete(root(), {}, PROGRAM, COMPLETE, os.environ[COMPLETE])
     try:
-        with root().make_context(PROGRAM, list(args)) as ctx:
+        with root().make_context(PROGRAM, list(args), obj=scout) as ctx:
             code = ctx.command.invoke(ctx)
     except click.exceptions.Exit as done:
         return done.exit_code

@@ -102,7 +102,7 @@ def command(
     text = " ".join(query)
     read = None
     with call.open() as bank:
-        bank.look_ahead()
+        bank.look_ahead(call.ctx.obj)
         from memory_bank.actions.recall import recall
 
         answer = recall(bank, text, type=kind, count_access=not no_count, **wanted)
