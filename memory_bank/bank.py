@@ -215,7 +215,7 @@ class Bank:
             with sqlite.guarded(self.layout.manifest):
                 if index is None or version not in {None, sqlite.version(index.base)}:
                     return False
-                return index.current() and index.indexer.complete()
+                return index.current() and index.complete()
         except IndexDamaged:
             return False
 

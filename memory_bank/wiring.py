@@ -51,6 +51,10 @@ class Index:
         """Tell whether the manifest is still the file that was opened."""
         return sqlite.identity(self._layout.manifest) == self._file
 
+    def complete(self) -> bool:
+        """Tell whether every retriever has everything that was indexed, without an indexer."""
+        return database.complete(self.base, self._signature())
+
     def close(self) -> None:
         """Let go of all files."""
         if "engine" in self.__dict__:

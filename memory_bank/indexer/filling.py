@@ -13,7 +13,7 @@ from memory_bank.indexer.healed import INDEXING, Healed
 from memory_bank.indexer.reading import Asked, Place, answers
 from memory_bank.indexer.report import Progress, SyncReport, silent
 from memory_bank.manifest import write
-from memory_bank.manifest.database import DONE, PENDING, meta
+from memory_bank.manifest.database import COMPLETE, DONE, PENDING, complete, meta
 from memory_bank.manifest.rows import NoteRows
 from memory_bank.retrievers.base import Entry, Retriever
 from memory_bank.sqlite import Connection, chunked, transaction
@@ -32,7 +32,6 @@ _ONE_BATCH = 0.001
 _EMBED_TURN = 2.0
 """Seconds of embedding under one lock."""
 _NOTES = "SELECT id, path, etag FROM notes"
-_COMPLETE = "complete"
 _CUT_SHORT = ""
 """Recorded instead of a version while a retriever is filled anew."""
 
@@ -67,7 +66,7 @@ class Filling:
 
     def complete(self) -> bool:
         """Tell whether every retriever has everything that was indexed."""
-        return meta(self._base, _COMPLETE) == self._signature
+        return complete(self._base, self._signature)
 
     def begin(self) -> None:
         """Record, in the caller's transaction, that the retrievers lack something now."""
@@ -227,8 +226,8 @@ class Filling:
         return loaded
 
     def _put_complete(self, signature: str) -> None:
-        if meta(self._base, _COMPLETE) != signature:
-            write.put_meta(self._base, _COMPLETE, signature)
+        if meta(self._base, COMPLETE) != signature:
+            write.put_meta(self._base, COMPLETE, signature)
 
 
 def _filled(retriever: Retriever) -> str:

@@ -90,6 +90,9 @@ CREATE TABLE commits (path TEXT PRIMARY KEY, first REAL NOT NULL) WITHOUT ROWID;
 MEAN_WORDS = "mean_words"
 """Key of the number of passages and their mean length in words, as last counted."""
 
+COMPLETE = "complete"
+"""Key of the signature of the retrievers that have everything; empty while one lacks something."""
+
 
 def connect(file: Path, *, make: bool = True) -> Connection:
     """Open the manifest, making an empty one where there is none, unless told not to.
@@ -112,6 +115,11 @@ def meta(base: Connection, key: str) -> str | None:
     """Return a fact about the whole index; None when it was never recorded."""
     row = base.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return None if row is None else str(row[0])
+
+
+def complete(base: Connection, signature: str) -> bool:
+    """Tell whether the retrievers of that signature have everything that was indexed."""
+    return meta(base, COMPLETE) == signature
 
 
 def check(base: Connection, file: Path) -> None:
