@@ -329,8 +329,6 @@ class VectorIndex:
 
     def _matches(self, base: Connection, scored: Scored, limit: int, scope: Scope) -> Matches:
         keys, scores = scored
-        order = np.lexsort((keys, -scores))
-        keys, scores = keys[order], scores[order]
         places = self._places.of(base) or Places(
             chunked(base, "SELECT key, row, note FROM entries WHERE key IN ({})", keys.tolist())
         )

@@ -146,9 +146,10 @@ class Engine:
             if not reason:
                 near = self._allowed(near, question, scope)
                 return Evidence(meaning=near, weight=1.0, code_weight=1.0), mode, reason
+        widened = question
         if meaning.related is not None and mode == "hybrid":
-            question = question._replace(related=meaning.related(question.text))
-        with self._aside.doing(self._keyword.asking(question, DEPTH, scope)) as passages:
+            widened = question._replace(related=meaning.related(question.text))
+        with self._aside.doing(self._keyword.asking(widened, DEPTH, scope)) as passages:
             if mode == "hybrid":
                 near, reason = self._near(question, scope, meaning)
             notes = self._whole_notes.find(question, NOTES_DEPTH, scope)

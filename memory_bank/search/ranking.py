@@ -10,7 +10,7 @@ Plain loops over some hundreds of passages: importing numpy costs a cold questio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
 from operator import neg
 from typing import NamedTuple, TypeVar
@@ -44,7 +44,6 @@ _BEST = 10
 _NOTHING = Matches()
 
 Key = TypeVar("Key", int, str)
-Value = TypeVar("Value")
 Codeness = Callable[[Sequence[int]], float]
 
 
@@ -66,39 +65,39 @@ class _Parts:
     """What speaks for each passage, each part 0 to about its weight."""
 
     def __init__(self, evidence: Evidence, around: Surroundings, codeness: Codeness) -> None:
-        self.owner = _by_row(evidence.words, evidence.words.notes)
-        self.owner.update(_by_row(evidence.meaning, evidence.meaning.notes))
+        words, notes, meaning = evidence.words, evidence.notes, evidence.meaning
+        self.owner = dict(zip(words.rows, words.notes, strict=True))
+        self.owner.update(zip(meaning.rows, meaning.notes, strict=True))
         # of a note that was found as a whole only, its first passage is shown
         found = set(self.owner.values())
-        whole = _by_row(evidence.notes, evidence.notes.notes)
-        self.owner.update({row: note for row, note in whole.items() if note not in found})
+        whole = zip(notes.rows, notes.notes, strict=True)
+        self.owner.update([pair for pair in whole if pair[1] not in found])
         self.near = Neighbours(self.owner, around) if around.following else None
         self.words = _words(evidence, self.near)
-        notes = _notes(evidence.notes, self.near)
-        self.notes = {note: NOTES * share for note, share in notes.items()}
-        meaning = _spread(evidence.meaning)
-        weight = _weight(evidence, self.words, meaning, codeness)
-        self.meaning = {row: weight * score for row, score in meaning.items()}
+        self.notes = _notes(notes, self.near)
+        spread = _spread(meaning)
+        weight = _weight(evidence, self.words, spread, codeness)
+        self.meaning = {row: weight * score for row, score in spread.items()}
         self.full = (1.0 if self.words else 0.0) + (NOTES if self.notes else 0.0) + weight
-        words, said = self.words.get, self.meaning.get
-        self._own = {row: words(row, 0.0) + said(row, 0.0) for row in self.owner}
+        self._own = _sum(self.words, self.meaning)
         self._container = around.container
         self._wholes = self._best_members()
 
     def scores(self) -> dict[int, float]:
         """Add the parts up for each passage that was found; those without any are left out."""
-        own, notes, full, owner = self._own, self.notes.get, self.full, self.owner.get
-        plain = self.near is None and not self._wholes
-        found = {}
-        for row, note in self.owner.items():
-            score = own[row] + notes(note, 0.0)
-            if not plain:
-                score += self._beside(row, note) + self._whole(note)
-            elif owner(row - 1) == note or owner(row + 1) == note:
-                score += self._beside(row, note)
-            if score > 0:
-                found[row] = score / full
-        return found
+        own, notes, owner = self._own.get, self.notes.get, self.owner
+        found = {row: own(row, 0.0) + notes(note, 0.0) for row, note in owner.items()}
+        if self.near is None and not self._wholes:
+            # most passages have no other of their note beside them: those that do are paired
+            for row in owner.keys() & {row + 1 for row in owner}:
+                if owner[row] == owner[row - 1]:
+                    found[row] += self._inside(row, row - 1)
+                    found[row - 1] += self._inside(row - 1, row)
+        else:
+            for row, note in owner.items():
+                found[row] += self._beside(row, note) + self._whole(note)
+        full = self.full
+        return {row: score / full for row, score in found.items() if score > 0}
 
     def reasons(self, row: int) -> list[Reason]:
         """Say what a passage's score is made of."""
@@ -116,12 +115,14 @@ class _Parts:
         """Return what stands beside a passage adds: notes in a sequence, or passages of its own."""
         if self.near is not None and self.near.linked(note):
             return self._in_sequence(self.near, row)
-        total = 0.0
-        own, owner = self._own, self.owner.get
-        for place in (row - 1, row + 1):
-            if owner(place) == note:
-                total += own[place] - EXPECTED * own[row]
-        return INSIDE * total
+        owner = self.owner.get
+        places = (place for place in (row - 1, row + 1) if owner(place) == note)
+        return sum(self._inside(row, place) for place in places)
+
+    def _inside(self, row: int, place: int) -> float:
+        """Return what a passage of the same note adds to the one that it stands beside."""
+        own = self._own.get
+        return INSIDE * (own(place, 0.0) - EXPECTED * own(row, 0.0))
 
     def _in_sequence(self, near: Neighbours, row: int) -> float:
         """Add up the weighted scores of the passages in the notes before and after."""
@@ -149,7 +150,7 @@ class _Parts:
                 whole = self._container.get(self.owner[row])
                 if whole is not None:
                     best[whole] = max(best.get(whole, 0.0), score)
-        return {whole: CONTAINER * share for whole, share in _shares(best).items()}
+        return _shares(best.keys(), best.values(), CONTAINER)
 
 
 def rank(evidence: Evidence, around: Surroundings, codeness: Codeness) -> Ranking:
@@ -166,25 +167,25 @@ def _words(evidence: Evidence, near: Neighbours | None) -> dict[int, float]:
     found = evidence.words
     usual = _Longer(evidence.mean_words, KEPT_LENGTH)
     if near is None:
-        scores: Iterable[float] = usual.all(found)
+        scores = usual.all(found)
     else:
         linked, beside = near.linked, _Longer(evidence.mean_words, KEPT_IN_SEQUENCE)
         columns = zip(found.notes, found.scores, found.words, strict=True)
-        scores = (
+        scores = [
             (beside if linked(note) else usual)(score, words) for note, score, words in columns
-        )
-    return _shares(dict(zip(found.rows, scores, strict=True)))
+        ]
+    return _shares(found.rows, scores)
 
 
 def _notes(found: Matches, near: Neighbours | None) -> dict[int, float]:
-    """Return each whole note's share of the best BM25 score, those of a sequence as passages."""
+    """Return each whole note's weighted share of the best; in a sequence they are as passages."""
     scores: Sequence[float] = found.scores
     if near is not None and found.words:
         beside = _Longer(sum(found.words) / len(found), KEPT_IN_SEQUENCE)
         scores = [
             beside(score, words) if near.linked(note) else score for _, note, score, words in found
         ]
-    return _shares(dict(zip(found.notes, scores, strict=True)))
+    return _shares(found.notes, scores, NOTES)
 
 
 class _Longer:
@@ -228,18 +229,27 @@ def _weight(
     """Return what meaning weighs: for code more than for prose, with a good embedder far more."""
     if not meaning or not words:
         return evidence.weight if meaning else 0.0
-    total = dict(words)
-    for row, score in meaning.items():
-        total[row] = total.get(row, 0.0) + score
+    total = _sum(words, meaning)
     best = nlargest(_BEST, zip(total.values(), map(neg, total), strict=True))
     code = min(max((codeness([-row for _, row in best]) - _CODE_FROM) / _CODE_OVER, 0.0), 1.0)
     return (1 - code) * evidence.weight + code * evidence.code_weight
 
 
-def _by_row(matches: Matches, column: Sequence[Value]) -> dict[int, Value]:
-    return dict(zip(matches.rows, column, strict=True))
+def _sum(one: Mapping[int, float], other: Mapping[int, float]) -> dict[int, float]:
+    """Add two parts up, row by row."""
+    total = dict(one)
+    known = total.get
+    for row, score in other.items():
+        total[row] = known(row, 0.0) + score
+    return total
 
 
-def _shares(scores: Mapping[Key, float]) -> dict[Key, float]:
-    best = max(scores.values(), default=0.0)
-    return {key: score / best for key, score in scores.items()} if best > 0 else {}
+def _shares(
+    keys: Iterable[Key], scores: Collection[float], weight: float = 1.0
+) -> dict[Key, float]:
+    """Return the weighted share that each score is of the best one."""
+    best = max(scores, default=0.0)
+    if best <= 0:
+        return {}
+    factor = weight / best
+    return dict(zip(keys, [factor * score for score in scores], strict=True))
