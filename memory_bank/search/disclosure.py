@@ -35,9 +35,9 @@ def snippet(text: str, question: str, size: int = SNIPPET) -> str:
     lowered = folded.lower()
     words = _subject(question)
     places = _places(lowered, words, whole=True)
-    # failing that, words that begin alike: inflections count
-    stems = {word[: max(4, len(word) - 3)] for word in words}
-    places = places or _places(lowered, stems, whole=False)
+    if not places:  # words that begin alike: inflections count
+        stems = {word[: max(4, len(word) - 3)] for word in words}
+        places = _places(lowered, stems, whole=False)
     start = _densest(sorted(places), size) if places else 0
     if start:
         start = folded.find(" ", max(0, start - size // 6)) + 1
