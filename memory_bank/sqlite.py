@@ -235,14 +235,13 @@ def chunked(
 class Memo(Generic[Table]):
     """Keeps a table in memory as long as no one writes to the database.
 
-    Unless `at_once`, it is loaded when it is asked for a second time in the same state: who asks
+    It is loaded when it is asked for a second time in the same state: who asks
     once reads the few rows that are needed.
     """
 
-    def __init__(self, load: Callable[[Connection], Table], *, at_once: bool = False) -> None:
+    def __init__(self, load: Callable[[Connection], Table]) -> None:
         """Load with `load`, when it pays."""
         self._load = load
-        self._at_once = at_once
         self._state: tuple[Connection, int, int] | None = None
         self._table: Table | None = None
 
@@ -253,7 +252,7 @@ class Memo(Generic[Table]):
         new = state != self._state
         if new:
             self._state, self._table = state, None
-        if self._table is None and (self._at_once or not new):
+        if self._table is None and not new:
             self._table = self._load(base)
         return self._table
 

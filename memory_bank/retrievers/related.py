@@ -30,11 +30,11 @@ NEAREST = 3
 """Related words looked for beside one of a question."""
 _GROWN = 1.2
 """How much more words than when the most used were chosen, for them to be chosen anew."""
-_VERSION = 2
+_VERSION = 3
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE forms (word TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE chosen (stems TEXT NOT NULL, vectors BLOB NOT NULL, counted INTEGER NOT NULL)
+CREATE TABLE chosen (counted INTEGER NOT NULL, stems TEXT NOT NULL, vectors BLOB NOT NULL)
 """
 _WORD = re.compile(r"[^\W\d_]{3,40}")
 
@@ -48,9 +48,11 @@ class RelatedWords:
     def __init__(self, folder: Path, owner: str, embedder: Embedder) -> None:
         """Keep the words in `folder`; `embedder` must be one that takes words apart from texts."""
         self.version = f"{_VERSION} {embedder.model_hash}"
-        self._kept = Kept(folder / "related.db", _TABLES, _VERSION, f"{owner} {self.version}")
+        self._kept = Kept(
+            folder / "related.db", _TABLES, _VERSION, f"{owner} {self.version}", self._forget
+        )
         self._embedder = embedder
-        self._chosen = sqlite.Memo(_Chosen, at_once=True)
+        self._chosen: _Chosen | None = None
 
     def again(self) -> Collection[int]:
         """Ask for no note: rows don't scatter."""
@@ -91,8 +93,7 @@ class RelatedWords:
         """Return 1 if the most used words must be chosen anew, else 0."""
         with sqlite.guarded(self._kept.file):
             base = self._kept.opened()
-            chosen = base.execute("SELECT counted FROM chosen").fetchone()
-            return int(_counted(base) > _GROWN * (chosen[0] if chosen else 0))
+            return int(_counted(base) > _GROWN * (_chosen_at(base) or 0))
 
     def catch_up(self, seconds: float) -> int:  # noqa: ARG002
         """Choose the most used words, if they must be; return how many passages wait: none."""
@@ -103,7 +104,7 @@ class RelatedWords:
                 vectors = self._embedder.embed(list(words.values())).astype(np.float16).tobytes()
                 with sqlite.transaction(base):
                     base.execute("DELETE FROM chosen")
-                    row = ("\n".join(words), vectors, _counted(base))
+                    row = (_counted(base), "\n".join(words), vectors)
                     base.execute("INSERT INTO chosen VALUES (?, ?, ?)", row)
         return 0
 
@@ -114,11 +115,12 @@ class RelatedWords:
     def near(self, text: str) -> Mapping[str, tuple[Near, ...]]:
         """Map the stems of a question's words to those of related words, the nearest first."""
         with sqlite.guarded(self._kept.file):
-            chosen = self._chosen.of(self._kept.opened())
+            base = self._kept.opened()
+            counted = _chosen_at(base)  # while it stays, others were not chosen
+            if self._chosen is None or self._chosen.counted != counted:
+                self._chosen = _Chosen(base)
         asked = {stem: form for stem, form in forms(text).items() if _WORD.fullmatch(form)}
-        if chosen is None or not asked:
-            return {}
-        return chosen.near(asked, self._embedder)
+        return self._chosen.near(asked, self._embedder) if asked else {}
 
     def check(self) -> None:
         """Raise IndexDamaged unless the words can be read."""
@@ -134,14 +136,18 @@ class RelatedWords:
         """Close the database; what was not committed is dropped."""
         self._kept.close()
 
+    def _forget(self) -> None:
+        self._chosen = None
+
 
 class _Chosen:
     """The most used words with their vectors, in memory."""
 
     def __init__(self, base: Connection) -> None:
-        row = base.execute("SELECT stems, vectors FROM chosen").fetchone()
-        self.stems = row[0].split("\n") if row and row[0] else []
-        data = np.frombuffer(row[1] if self.stems else b"", np.float16)
+        row = base.execute("SELECT counted, stems, vectors FROM chosen").fetchone()
+        self.counted: int | None = row[0] if row else None
+        self.stems = row[1].split("\n") if row and row[1] else []
+        data = np.frombuffer(row[2] if self.stems else b"", np.float16)
         self._vectors = data.reshape(len(self.stems) or 1, -1).astype(np.float32)
         self._known: dict[str, tuple[Near, ...]] = {}
 
@@ -160,6 +166,12 @@ class _Chosen:
         places = places[np.argsort(-cosines[places], kind="stable")][: NEAREST + 1]
         found = [Near(self.stems[place], float(cosines[place])) for place in places]
         return tuple(near for near in found if near.stem != stem)[:NEAREST]
+
+
+def _chosen_at(base: Connection) -> int | None:
+    """Return how many words were counted when the most used were chosen; None if none are."""
+    row = base.execute("SELECT counted FROM chosen").fetchone()
+    return int(row[0]) if row else None
 
 
 def _counted(base: Connection) -> int:
