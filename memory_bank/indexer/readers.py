@@ -25,8 +25,8 @@ from memory_bank.indexer.reading import Asked, Found, Gone, Place, Same, Unread,
 from memory_bank.manifest.rows import NoteRows
 
 _CHUNK = 50
-_AHEAD = 60
-"""Chunks that are read ahead: what is indexed under one lock, and a little more."""
+_AHEAD = 100
+"""Chunks that are read ahead: what is indexed under one lock at most."""
 _MOST = 4
 _LENGTH = struct.Struct("<Q")
 _KINDS: tuple[type[Found], ...] = (NoteRows, Unread, Same, Gone)
@@ -49,13 +49,13 @@ def read_many(place: Place, files: Sequence[Asked]) -> Generator[tuple[str, Foun
             free.put(running.enter_context(_child(place)))
         pool = running.enter_context(ThreadPoolExecutor(count, "memory-bank-read"))
         running.callback(pool.shutdown, wait=False, cancel_futures=True)
-        asked: deque[tuple[Sequence[Asked], Future[bytes]]] = deque()
+        asked: deque[_Chunk] = deque()
         for chunk in chunks:
-            asked.append((chunk, pool.submit(_ask, free, chunk)))
+            asked.append(_Chunk(place, chunk, pool.submit(_ask, free, chunk)))
             if len(asked) > _AHEAD:
-                yield from _answers(place, *asked.popleft())
+                yield from _first(asked)
         while asked:
-            yield from _answers(place, *asked.popleft())
+            yield from _first(asked)
 
 
 def serve() -> None:
@@ -67,6 +67,49 @@ def serve() -> None:
     while (files := _receive(asking)) is not None:
         found = [read(place, Asked(*file)) for file in files]
         _send(saying, [(_KINDS.index(type(one)), tuple(one)) for one in found])
+
+
+class _Chunk:
+    """Some files that are to be read."""
+
+    def __init__(self, place: Place, files: Sequence[Asked], answer: Future[bytes]) -> None:
+        self._place = place
+        self._files = files
+        self._answer = answer
+        self._here: list[tuple[str, Found]] = []
+
+    def done(self) -> bool:
+        """Tell whether nobody need be waited for."""
+        return self._answer.done()
+
+    def taken(self) -> bool:
+        """Read the files here, unless a child has begun to."""
+        if not self._answer.cancel():
+            return False
+        self._here = list(read_all(self._place, self._files))
+        return True
+
+    def found(self) -> Iterator[tuple[str, Found]]:
+        """Yield what the files say; without an answer, whatever the reason, they are read here."""
+        if self._answer.cancelled():
+            yield from self._here
+            return
+        answer = self._answer.result()
+        if not answer:
+            yield from read_all(self._place, self._files)
+            return
+        for asked, (kind, found) in zip(self._files, _value(answer), strict=True):
+            yield asked.path, _KINDS[kind](*found)
+
+
+def _first(asked: deque[_Chunk]) -> Iterator[tuple[str, Found]]:
+    """Yield what the first chunk says; while a child is at it, the next ones are read here."""
+    first = asked.popleft()
+    for chunk in asked:
+        if first.done():
+            break
+        chunk.taken()
+    return first.found()
 
 
 class _Child:
@@ -94,18 +137,6 @@ def _ask(free: SimpleQueue[_Child], files: Sequence[Asked]) -> bytes:
         return child.ask(files)
     finally:
         free.put(child)
-
-
-def _answers(
-    place: Place, files: Sequence[Asked], future: Future[bytes]
-) -> Iterator[tuple[str, Found]]:
-    """Yield an answer; without one, whatever the reason, the files are read here."""
-    answer = future.result()
-    if not answer:
-        yield from read_all(place, files)
-        return
-    for asked, (kind, found) in zip(files, _value(answer), strict=True):
-        yield asked.path, _KINDS[kind](*found)
 
 
 @contextmanager

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -63,6 +65,13 @@ def unstamped(found: Iterable[tuple[str, Found]]) -> list[tuple[str, Found]]:
     return [(path, one if isinstance(one, Gone) else one._replace(stamp=())) for path, one in found]  # type: ignore[arg-type]
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave all to the children: these files are read here before a child has started."""
+    monkeypatch.setattr(readers._Chunk, "taken", lambda _: False)
+
+
+@pytest.mark.usefixtures("patient")
 def test_a_child_reads_as_we_do(
     place: Place, asked: list[Asked], started: list[subprocess.Popen[bytes]]
 ) -> None:
@@ -76,6 +85,28 @@ def test_a_child_reads_as_we_do(
     assert (kinds["n10.md"], kinds["n11.md"]) == (Unread, NoteRows)
 
 
+def test_who_would_wait_for_a_child_reads_as_well(
+    place: Place, asked: list[Asked], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    helped = threading.Event()
+    ask = readers._ask
+
+    def slow(free: SimpleQueue[Any], files: Sequence[Asked]) -> bytes:
+        assert helped.wait(30)
+        return ask(free, files)
+
+    def here(place: Place, files: Sequence[Asked]) -> Generator[tuple[str, Found]]:
+        helped.set()
+        return read_all(place, files)
+
+    monkeypatch.setattr(readers, "_ask", slow)
+    monkeypatch.setattr(readers, "read_all", here)
+    found = list(read_many(place, asked))
+    assert helped.is_set()
+    assert unstamped(found) == unstamped(read_all(place, asked))
+
+
+@pytest.mark.usefixtures("patient")
 def test_files_of_a_child_that_dies_are_read_here(
     place: Place,
     asked: list[Asked],
