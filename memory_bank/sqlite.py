@@ -36,7 +36,7 @@ _WAIT = 30.0
 _PAUSE = 0.01
 _MAKING = 3.0
 """Seconds after which a new database that is locked was no new one."""
-_CHUNK = 500
+_CHUNK = 512
 """Values in one statement; SQLite takes more, but plans and caches shorter ones better."""
 _shared: dict[str, tuple[int, int]] = {}
 """Inode and length of each shared memory when it was last seen."""
@@ -226,10 +226,16 @@ def transaction(base: Connection) -> Iterator[None]:
 def chunked(
     base: Connection, sql: str, values: Sequence[int] | Sequence[str]
 ) -> Iterator[tuple[Any, ...]]:
-    """Run a statement with `IN ({})` over any number of values."""
+    """Run a statement with `IN ({})` over any number of values.
+
+    The last one is repeated up to a power of two: few different statements are made ready once,
+    many would be anew for each question.
+    """
     for start in range(0, len(values), _CHUNK):
         part = values[start : start + _CHUNK]
-        yield from base.execute(sql.format(",".join("?" * len(part))), part)
+        room = 1 << (len(part) - 1).bit_length()
+        filled = [*part, *[part[-1]] * (room - len(part))]
+        yield from base.execute(sql.format(",".join("?" * room)), filled)
 
 
 class Memo(Generic[Table]):
