@@ -13,7 +13,7 @@ from typing import cast
 
 from tantivy import DocAddress, Occur, Query, Schema, Searcher
 
-from memory_bank.retrievers._words import LEAST, Weighed, grams, stems, together, weigh
+from memory_bank.retrievers._words import LEAST, Weighed, grams, names, stems, together, weigh
 from memory_bank.retrievers.base import Matches, Question, Scope
 
 FIELDS = {"body": 1.0, "title": 0.25, "identifiers": 0.3, "about": 0.2}
@@ -61,6 +61,22 @@ class Asked:
             if (parts := [(Occur.Should, query) for query in queries])
         ]
         return _added(found, more, limit, only_raise=self._question.strict)
+
+    def titled(self) -> dict[int, float]:
+        """Return the notes whose titles have names of the question, and the share that they have.
+
+        Names that no title has don't count, nor those that very many have.
+        """
+        shares: dict[int, float] = {}
+        asked = names(self._question.text)
+        counts = {name: self._searcher.doc_freq("title", name) for name in asked}
+        known = [name for name, count in counts.items() if 0 < count <= _MANY]
+        for name in known:
+            term = Query.const_score_query(self._term("title", name), 1.0)
+            hits = self._searcher.search(term, counts[name], count=False).hits
+            for note in self._column("note", [place for _, place in hits]):
+                shares[note] = shares.get(note, 0.0) + 1 / len(known)
+        return shares
 
     def _search(self, query: Query, limit: int) -> Matches:
         hits = self._searcher.search(self._scoped(query), limit, count=False).hits

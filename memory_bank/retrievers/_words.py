@@ -73,12 +73,18 @@ def weigh(text: str) -> tuple[Weighed, ...]:
     """
     weights: dict[str, float] = {}
     for place, word in _asked(text):
-        named = place > 0 and word[0].isupper() and not word.isupper()
+        weight = NAME_WEIGHT if _is_name(place, word) else 1.0
         for stem in stems(word):
-            weights[stem] = weights.get(stem, 0.0) + (NAME_WEIGHT if named else 1.0)
+            weights[stem] = weights.get(stem, 0.0) + weight
         for stem in stems(identifier_parts(word)):
             weights.setdefault(stem, 1.0)
     return tuple(Weighed(*pair) for pair in list(weights.items())[:MOST_WORDS])
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the stems of the names in a question, told by their capital letter."""
+    named = (stems(word)[:1] for place, word in _asked(text) if _is_name(place, word))
+    return tuple(dict.fromkeys(stem for found in named for stem in found))[:MOST_WORDS]
 
 
 def forms(text: str) -> dict[str, str]:
@@ -105,10 +111,14 @@ def stems(text: str) -> list[str]:
     return list(_stemmer(with_stop_words=True).analyze(text))
 
 
+def without_block_ids(text: str) -> str:
+    """Return a text without the addresses at the ends of its lines, which say nothing."""
+    return re.sub(_BLOCK_ID, "", text) if "^" in text else text
+
+
 def cleaned(text: str) -> str:
     """Return a text without block ids, lines that only link, and the brackets of links."""
-    if "^" in text:
-        text = re.sub(_BLOCK_ID, "", text)
+    text = without_block_ids(text)
     if "[[" in text:
         text = re.sub(_LINK, r"\1", re.sub(_LINK_LINE, "", text))
     return text
@@ -144,6 +154,11 @@ def _grams(text: str) -> Iterator[str]:
             yield stretch
         for start in range(len(stretch) - 1):
             yield stretch[start : start + 2]
+
+
+def _is_name(place: int, word: str) -> bool:
+    """Tell a name by its capital letter; a question's first word has one anyway."""
+    return place > 0 and word[0].isupper() and not word.isupper()
 
 
 def _is_stop(word: str) -> bool:

@@ -137,6 +137,11 @@ class KeywordIndex:
 
         return answer
 
+    def titled(self, question: Question) -> dict[int, float]:
+        """Return the notes whose titles have names of the question, and which share of them."""
+        with _guarded(self._folder):
+            return Asked(self._searcher(), self._schema, question, Scope()).titled()
+
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
         self.holds({})

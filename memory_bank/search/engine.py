@@ -130,7 +130,7 @@ class Engine:
         if not question.text.strip() and not question.strict:
             return Found(self._newest(scope, limit), mode)
         evidence, used, reason = self._ask(question, scope, meaning, mode)
-        ranking = self._rank(evidence)
+        ranking = self._rank(evidence, question)
         groups = self._contenders(ranking, limit)
         self._boost(groups, now)
         self._demote(groups)
@@ -198,12 +198,14 @@ class Engine:
             if note.number in places
         )
 
-    def _rank(self, evidence: Evidence) -> Ranking:
+    def _rank(self, evidence: Evidence, question: Question) -> Ranking:
         if self._settings.search.fusion == "rrf":
             lists = [Ranked("keyword", evidence.words), Ranked("vectors", evidence.meaning)]
             return by_ranks(lists, self._settings.search.rrf_k)
         found = {*evidence.words.notes, *evidence.notes.notes, *evidence.meaning.notes}
         around = lookup.surroundings(self._base, found)
+        if around.following and evidence.words:
+            evidence = evidence._replace(titled=self._whole_notes.titled(question))
         return rank(evidence, around, partial(lookup.codeness, self._base))
 
     def _contenders(self, ranking: Ranking, limit: int) -> dict[int, _Group]:

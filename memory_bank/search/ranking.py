@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
 from operator import neg
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from memory_bank.manifest.lookup import Surroundings
@@ -31,6 +32,9 @@ BESIDE_MEANING = (0.3, 0.2)
 """What their meaning adds, times the weight of meaning."""
 ALONE = 0.3
 """What the own score counts in place of a neighbour that others have and this passage lacks."""
+TITLED = 0.4
+"""What a title with the question's names adds to a note in a sequence: neighbours lend their words
+to it, and nothing else would tell who speaks."""
 CONTAINER = 1.0
 """What the best member of the note that a note is a part of adds."""
 KEPT_LENGTH, KEPT_IN_SEQUENCE = 0.6, 0.25
@@ -59,6 +63,8 @@ class Evidence(NamedTuple):
     """The same where the best passages are code."""
     mean_words: float = 1.0
     """Mean length of a passage."""
+    titled: Mapping[int, float] = MappingProxyType({})
+    """Notes with names of the question in their titles, and which share of the names."""
 
 
 class _Parts:
@@ -79,6 +85,8 @@ class _Parts:
         weight = _weight(evidence, self.words, spread, codeness)
         self.meaning = {row: weight * score for row, score in spread.items()}
         self.full = (1.0 if self.words else 0.0) + (NOTES if self.notes else 0.0) + weight
+        self.titled = _titled(evidence.titled, self.near)
+        self.full += TITLED if self.titled else 0.0
         self._own = _sum(self.words, self.meaning)
         self._container = around.container
         self._wholes = self._best_members()
@@ -94,8 +102,9 @@ class _Parts:
                     found[row] += self._inside(row, row - 1)
                     found[row - 1] += self._inside(row - 1, row)
         else:
+            titled = self.titled.get
             for row, note in owner.items():
-                found[row] += self._beside(row, note) + self._whole(note)
+                found[row] += self._beside(row, note) + self._whole(note) + titled(note, 0.0)
         full = self.full
         return {row: score / full for row, score in found.items() if score > 0}
 
@@ -108,6 +117,7 @@ class _Parts:
             ("vectors", "its meaning", self.meaning.get(row, 0.0)),
             ("neighbours", "what stands beside it", self._beside(row, note)),
             ("container", "what it is part of", self._whole(note)),
+            ("titles", "a name in its title", self.titled.get(note, 0.0)),
         )
         return [Reason(name, said, part / self.full) for name, said, part in parts if part]
 
@@ -186,6 +196,13 @@ def _notes(found: Matches, near: Neighbours | None) -> dict[int, float]:
             beside(score, words) if near.linked(note) else score for _, note, score, words in found
         ]
     return _shares(found.notes, scores, NOTES)
+
+
+def _titled(shares: Mapping[int, float], near: Neighbours | None) -> dict[int, float]:
+    """Return what the names in the titles of notes in a sequence add."""
+    if near is None:
+        return {}
+    return {note: TITLED * share for note, share in shares.items() if near.linked(note)}
 
 
 class _Longer:

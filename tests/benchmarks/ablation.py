@@ -47,6 +47,7 @@ PARTS: dict[str, tuple[Swap, ...]] = {
     ),
     "meaning of the notes beside": ((ranking, "BESIDE_MEANING", (0.0, 0.0)),),
     "the container": ((ranking, "CONTAINER", 0.0),),
+    "names in titles": ((ranking, "TITLED", 0.0),),
     "the weight of meaning for code": ((ranking, "_CODE_FROM", 2.0),),
 }
 """What is left out, and the values that leave it out."""

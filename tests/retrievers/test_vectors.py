@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from memory_bank.retrievers.base import Entry
-from memory_bank.retrievers.vectors import text_of
+from memory_bank.config import Settings
+from memory_bank.embedders import hashing
+from memory_bank.retrievers.base import Entry, Question, Scope
+from memory_bank.retrievers.vectors import VectorIndex, text_of
 
 
 @pytest.mark.parametrize(
@@ -22,3 +26,20 @@ def test_what_names_no_subject_is_not_embedded(
 ) -> None:
     entry = Entry(1, 1, title, headings, (), " still water\n", 2)
     assert text_of(entry) == embedded
+
+
+def test_a_block_id_is_not_embedded() -> None:
+    text = "- **Ann:** Still water. ^d1-3\n- 2^8 is 256, and x ^y\n"
+    entry = Entry(1, 1, "Lakes", (), (), text, 9)
+    assert text_of(entry) == "Lakes\n- **Ann:** Still water.\n- 2^8 is 256, and x"
+
+
+def test_a_former_text_takes_no_place_among_the_nearest(tmp_path: Path) -> None:
+    index = VectorIndex(tmp_path, "owner", hashing.load(Settings()))
+    index.clear()
+    for text in ("still water", "still deep water", "a field"):
+        index.put([Entry(1, 1, "", (), (), text, 3)], [1])
+        index.commit()
+        assert index.catch_up(10.0) == 0
+        assert list(index.find(Question("still water"), 1, Scope()).rows) == [1]
+    index.close()

@@ -84,6 +84,18 @@ def test_the_notes_of_a_session_that_matches_are_lifted() -> None:
     assert ranking.scores[2] > ranking.scores[3]
 
 
+def test_in_a_sequence_the_note_with_the_name_in_its_title_comes_first() -> None:
+    found = words((1, 1, 5.0), (2, 2, 5.0), (3, 3, 5.0))
+    evidence = Evidence(words=found, mean_words=10.0, titled={2: 1.0, 3: 0.5})
+    spans = {note: (note, note) for note in (1, 2, 3)}
+    ring = Surroundings(following={1: 2, 2: 3, 3: 1}, spans=spans)  # all have the same beside them
+    ranking = rank(evidence, ring, prose)
+    assert ranking.scores[2] > ranking.scores[3] > ranking.scores[1]
+    assert sum(reason.score for reason in ranking.reasons(2)) == pytest.approx(ranking.scores[2])
+    alone = rank(evidence, ALONE, prose).scores  # rarity has counted it in full there
+    assert alone[1] == alone[2] == alone[3]
+
+
 def test_a_passage_is_lifted_by_one_beside_it_in_its_note_that_matches_as_well() -> None:
     found = words((1, 1, 5.0), (2, 1, 5.0), (4, 2, 5.0), (7, 3, 5.0), (8, 3, 0.1))
     scores = rank(Evidence(words=found, mean_words=10.0), ALONE, prose).scores
