@@ -1,4 +1,4 @@
-"""What each part of the ranking brings: hybrid search with one part left out at a time.
+"""What each part of the ranking brings: hybrid search with one part left out, or put in.
 
 python -m tests.benchmarks.ablation --only sessions,turns,scifact --keep DIR
 """
@@ -16,8 +16,10 @@ from unittest import mock
 from memory_bank.retrievers import _asked, _words
 from memory_bank.retrievers.base import Matches, Question, Scope
 from memory_bank.retrievers.keyword import KeywordIndex
-from memory_bank.search import ranking
-from tests.benchmarks import collections
+from memory_bank.retrievers.vectors import VectorIndex
+from memory_bank.search import boosts, ranking
+from memory_bank.search.engine import Engine
+from tests.benchmarks import collections, tried
 from tests.benchmarks.finding import product
 
 NAMES = ("sessions", "turns", "scifact", "cosqa", "cacm")
@@ -51,14 +53,25 @@ PARTS: dict[str, tuple[Swap, ...]] = {
     "the weight of meaning for code": ((ranking, "_CODE_FROM", 2.0),),
 }
 """What is left out, and the values that leave it out."""
+TRIED: dict[str, tuple[Swap, ...]] = {
+    "feedback from the first hits": ((VectorIndex, "_nearest", tried.nearest_fed_back),),
+    "dates of the question": (
+        (Engine, "search", tried.search_keeping_text),
+        (Engine, "_boost", tried.boost_by_date),
+        (boosts, "most", tried.most_with_date),
+    ),
+    "links of any kind": ((Engine, "_boost", tried.linked_lift),),
+    "related words in whole notes": ((KeywordIndex, "asking", tried.asking_widened),),
+}
+"""What was tried and left out, and the values that put it in."""
 
 
 @contextmanager
-def without(part: str) -> Iterator[None]:
-    """Leave one part out of every search."""
-    with ExitStack() as swaps:
-        for owner, name, value in PARTS[part]:
-            swaps.enter_context(mock.patch.object(owner, name, value))
+def swapped(swaps: tuple[Swap, ...]) -> Iterator[None]:
+    """Search with other values."""
+    with ExitStack() as undone:
+        for owner, name, value in swaps:
+            undone.enter_context(mock.patch.object(owner, name, value))
         yield
 
 
@@ -79,12 +92,12 @@ def main() -> None:
     names = options.only.split(",")
     with tempfile.TemporaryDirectory() as temporary:
         work = options.keep or Path(temporary)
-        print(f"| left out | {' | '.join(names)} |\n|---{'|---' * len(names)}|")
-        for part in PARTS:
-            with without(part):
-                print(
-                    f"| {part} | {' | '.join(cells(names, options.embedder, work))} |", flush=True
-                )
+        for heading, parts in (("left out", PARTS), ("put in", TRIED)):
+            print(f"\n| {heading} | {' | '.join(names)} |\n|---{'|---' * len(names)}|")
+            for part, swaps in parts.items():
+                with swapped(swaps):
+                    found = " | ".join(cells(names, options.embedder, work))
+                print(f"| {part} | {found} |", flush=True)
 
 
 if __name__ == "__main__":
