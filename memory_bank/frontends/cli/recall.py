@@ -43,8 +43,9 @@ class _Asking(Command):
             if not number or args[number - 1] not in valued
         ]
         kept = [word for number, word in enumerate(args[:end]) if number not in words]
-        negated = [args[number] for number in words]
-        return super().parse_args(ctx, [*kept, "--", *negated, *args[end + 1 :]])
+        behind = [*(args[number] for number in words), *args[end + 1 :]]
+        # none without need: an option that lacks its value would take it for that
+        return super().parse_args(ctx, [*kept, *(["--", *behind] if behind else [])])
 
 
 @as_command(

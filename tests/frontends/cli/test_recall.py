@@ -70,6 +70,7 @@ def test_a_negated_word_is_no_option(mb: Run) -> None:
     assert mb("recall", "--limit", "-10", "whoosh").code == 0  # a value stays with its option
     assert mb("recall", "whoosh", "--", "--limit").code == 0
     assert mb("recall", "whoosh", "--pyton").code == 2
+    assert "'--bank' requires an argument" in mb("recall", "whoosh", "--bank").err
 
 
 @pytest.mark.parametrize(
