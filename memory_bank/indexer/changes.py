@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED
-from memory_bank.manifest.resolve import numbers
 from memory_bank.notes.scan import Scan, Stamp
 from memory_bank.sqlite import Connection, chunked
 
@@ -60,4 +59,8 @@ def _compare(
     stamps = {row[0]: row[1:] for row in finished}  # for every note before each cold answer
     changed = {path: stamp for path, stamp in scan.files.items() if stamps.get(path) != stamp}
     gone = [path for path in (*stamps, *unfinished) if path not in scan.files]
+    if not gone:
+        return changed, ()
+    from memory_bank.manifest.resolve import numbers  # start-up: a scout rarely needs it
+
     return changed, tuple(numbers(base, gone))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from uuid import uuid4
 
 from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged
@@ -102,7 +102,7 @@ def connect(file: Path, *, make: bool = True) -> Connection:
     base = sqlite.connect(file, _TABLES, VERSION, make=make)
     with sqlite.guarded(file):
         if meta(base, "owner") is None:  # no write where none is needed: it would wait for others
-            base.execute("INSERT OR IGNORE INTO meta VALUES ('owner', ?)", (uuid4().hex,))
+            base.execute("INSERT OR IGNORE INTO meta VALUES ('owner', ?)", (os.urandom(16).hex(),))
     return base
 
 
