@@ -75,18 +75,18 @@ class _Parts:
         self.owner = dict(zip(words.rows, words.notes, strict=True))
         self.owner.update(zip(meaning.rows, meaning.notes, strict=True))
         # of a note that was found as a whole only, its first passage is shown
-        found = set(self.owner.values())
+        known = set(self.owner.values())
         whole = zip(notes.rows, notes.notes, strict=True)
-        self.owner.update([pair for pair in whole if pair[1] not in found])
+        self.owner.update([pair for pair in whole if pair[1] not in known])
         self.near = Neighbours(self.owner, around) if around.following else None
         self.words = _words(evidence, self.near)
         self.notes = _notes(notes, self.near)
         spread = _spread(meaning)
         weight = _weight(evidence, self.words, spread, codeness)
         self.meaning = {row: weight * score for row, score in spread.items()}
-        self.full = (1.0 if self.words else 0.0) + (NOTES if self.notes else 0.0) + weight
         self.titled = _titled(evidence.titled, self.near)
-        self.full += TITLED if self.titled else 0.0
+        most = ((self.words, 1.0), (self.notes, NOTES), (self.titled, TITLED))
+        self.full = sum((part for found, part in most if found), weight)
         self._own = _sum(self.words, self.meaning)
         self._container = around.container
         self._wholes = self._best_members()
