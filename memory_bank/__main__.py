@@ -17,12 +17,20 @@ def main() -> None:
     # A command lives for a tenth of a second: what it makes need not be looked over for garbage
     # every 700 objects, nor once more when it ends.
     gc.set_threshold(100_000, 50, 50)
+    _fill_streams()
     scout = _sent_ahead(sys.argv[1:])
     from memory_bank.frontends.cli import run
 
     code = run(sys.argv[1:], scout)
     gc.freeze()
     sys.exit(code)
+
+
+def _fill_streams() -> None:
+    """Put nothing in the place of streams that were closed: files would get their numbers."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  (for as long as we run)
 
 
 def _sent_ahead(args: list[str]) -> Scout | None:

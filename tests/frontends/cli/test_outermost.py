@@ -134,6 +134,23 @@ def test_a_reader_that_had_enough_ends_it_quietly(project: Path) -> None:
     assert (shown[1], done.stderr) == ("0", "")
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize(("args", "code"), [("recall whoosh", 0), ("recall", 2), ("-h", 0)])
+def test_closed_streams_are_no_error(project: Path, closed: str, args: str, code: int) -> None:
+    line = f'"{sys.executable}" -m memory_bank {args} {closed}'
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=project,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == code
+    assert "unexpected" not in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr + done.stdout
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("args", [["notes"], ["-h"], ["show", "bm25", "--raw"], ["tags", "--json"]])
 def test_a_full_disk_under_the_answer_is_an_error(project: Path, args: list[str]) -> None:
