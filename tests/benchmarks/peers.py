@@ -10,8 +10,9 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memory_bank.search import measures
@@ -22,7 +23,7 @@ from tests.benchmarks.finding import DEPTH, HEADING, Score
 BASIC_MEMORY = "basic-memory==0.21.6"
 NAMES = ("sessions", "turns", "cacm")
 _DRIVER = Path(__file__).with_name("peer_basic_memory.py")
-_PYTHONS = ("python3.13", "python3.12")
+_PYTHONS = ("3.12", "3.13")
 
 
 class Absent(Exception):
@@ -49,7 +50,7 @@ class BasicMemory:
             self._install()
 
     def _install(self) -> None:
-        python = next(filter(None, map(_working, _PYTHONS)), None)
+        python = next(filter(_works, _pythons()), None)
         if python is None:
             raise Absent(f"{BASIC_MEMORY} needs Python 3.12")
         for line in (
@@ -94,21 +95,27 @@ class BasicMemory:
         return done.stdout
 
 
-def rows(names: Sequence[str], work: Path) -> list[str]:
-    """Return the table's lines, or the reason why there is none."""
+def rows(names: Sequence[str], work: Path) -> Iterator[str]:
+    """Yield the table's lines, or the reason why there is none."""
     try:
         peer = BasicMemory(work)
-        return [peer.score(collections.of(name, work)).row(name, peer.name) for name in names]
+        for name in names:
+            yield peer.score(collections.of(name, work)).row(name, peer.name)
     except Absent as error:
-        return [f"| | {error} |{' |' * (len(measures.NAMES) + 2)}"]
+        yield f"| | {error} |{' |' * (len(measures.NAMES) + 2)}"
 
 
-def _working(name: str) -> str | None:
-    """Return a Python of that name that starts; a version manager's stub may not."""
-    path = shutil.which(name)
-    if path and not subprocess.run([path, "-c", ""], capture_output=True, check=False).returncode:
-        return path
-    return None
+def _pythons() -> Iterator[str]:
+    """Yield newer Pythons: on the path, or beside this one, as version managers keep them."""
+    beside = Path(sys.base_prefix).parent
+    for version in _PYTHONS:
+        yield from filter(None, [shutil.which(f"python{version}")])
+        yield from map(str, sorted(beside.glob(f"*{version}*/bin/python{version}")))
+
+
+def _works(python: str) -> bool:
+    """Tell whether a Python starts; a version manager's stub may not."""
+    return not subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode
 
 
 def main() -> None:
@@ -119,9 +126,8 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         print(HEADING)
-        for name in options.only.split(","):
-            for row in rows([name], options.keep or Path(temporary)):
-                print(row, flush=True)
+        for row in rows(options.only.split(","), options.keep or Path(temporary)):
+            print(row, flush=True)
 
 
 if __name__ == "__main__":
