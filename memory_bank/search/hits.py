@@ -10,7 +10,7 @@ class Reason(NamedTuple):
     """One thing that made a hit what it is."""
 
     source: str
-    """keyword, vectors, graph, recency, access, superseded …"""
+    """keyword, notes, vectors, neighbours, container, titles, recency, access, superseded …"""
     detail: str
     score: float
     """What it added, or for a boost what it multiplied with."""
