@@ -116,12 +116,9 @@ def test_the_bank_is_found_from_below_and_paths_are_relative(
     assert "../.memories/facts/bm25.md:1" in mb("notes").out
 
 
-def test_a_reader_that_had_enough_ends_it_quietly(project: Path) -> None:
-    for number in range(300):
-        name = project / ".memories" / f"n{number}.md"
-        name.write_text(f"# {'word ' * 40}{number}\n", encoding="utf-8")
-    line = f'"{sys.executable}" -m memory_bank notes --limit 400 | head -1; echo ${{PIPESTATUS[0]}}'
-    done = subprocess.run(
+def in_bash(line: str, project: Path) -> subprocess.CompletedProcess[str]:
+    """Run a line in a shell, in the project."""
+    return subprocess.run(
         ["bash", "-c", line],
         cwd=project,
         env=environment(),
@@ -129,6 +126,14 @@ def test_a_reader_that_had_enough_ends_it_quietly(project: Path) -> None:
         text=True,
         check=False,
     )
+
+
+def test_a_reader_that_had_enough_ends_it_quietly(project: Path) -> None:
+    for number in range(300):
+        name = project / ".memories" / f"n{number}.md"
+        name.write_text(f"# {'word ' * 40}{number}\n", encoding="utf-8")
+    line = f'"{sys.executable}" -m memory_bank notes --limit 400 | head -1; echo ${{PIPESTATUS[0]}}'
+    done = in_bash(line, project)
     shown = done.stdout.splitlines()
     assert len(shown) == 2
     assert (shown[1], done.stderr) == ("0", "")
@@ -138,14 +143,7 @@ def test_a_reader_that_had_enough_ends_it_quietly(project: Path) -> None:
 @pytest.mark.parametrize(("args", "code"), [("recall whoosh", 0), ("recall", 2), ("-h", 0)])
 def test_closed_streams_are_no_error(project: Path, closed: str, args: str, code: int) -> None:
     line = f'"{sys.executable}" -m memory_bank {args} {closed}'
-    done = subprocess.run(
-        ["bash", "-c", line],
-        cwd=project,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = in_bash(line, project)
     assert done.returncode == code
     assert "unexpected" not in done.stderr + done.stdout
     assert "Traceback" not in done.stderr + done.stdout
