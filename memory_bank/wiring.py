@@ -13,6 +13,7 @@ from memory_bank.indexer.healed import MANIFEST, Healed, untold
 from memory_bank.layout import Layout
 from memory_bank.locks import locked
 from memory_bank.manifest import database, lookup
+from memory_bank.retrievers.base import TEXT_VERSION
 from memory_bank.sqlite import Connection
 
 if TYPE_CHECKING:
@@ -196,7 +197,7 @@ class Index:
         """Name what fills the retrievers: no model is loaded for it, and no secret is in it."""
         settings = self._settings
         parts = (
-            self.keyword.version,
+            f"{self.keyword.version}.{TEXT_VERSION}",
             settings.memory.embedder,
             settings.http.url,
             settings.http.model,

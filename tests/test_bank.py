@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, open_bank, recall, remember, show
+from memory_bank import Bank, open_bank, recall, remember, show, wiring
 from memory_bank.bank import Bank as Home
 from memory_bank.errors import BadInput, BadSetting, Busy, NoBank, NoteNotFound, StorageFailed
 from memory_bank.layout import private_folder
 from memory_bank.locks import locked
+from memory_bank.retrievers import vectors
 
 Opening = Callable[..., Bank]
 
@@ -188,6 +189,21 @@ def test_a_question_waits_longer_where_there_is_nothing_to_answer_from(
             assert not answer.done()
         assert answer.result() == ["a.md"]
     assert bank.problem == ""
+
+
+def test_vectors_of_former_texts_are_made_anew_by_a_question(
+    folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.md").write_text("kestrel")
+    with monkeypatch.context() as former:
+        for module in (vectors, wiring):
+            former.setattr(module, "TEXT_VERSION", 1)
+        bank = opening(folder, memory__embedder="static")
+        time.sleep(0.2)  # a younger stamp is not trusted: the file would be looked into again
+        bank.sync()
+        assert recall(bank, "kestrel").mode_used == "hybrid"
+        bank.close()
+    assert recall(opening(folder, memory__embedder="static"), "kestrel").mode_used == "hybrid"
 
 
 def test_a_query_does_not_wait_for_a_writer(folder: Path, opening: Opening) -> None:

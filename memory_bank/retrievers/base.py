@@ -7,6 +7,10 @@ from itertools import repeat
 from types import MappingProxyType
 from typing import NamedTuple, Protocol, Self
 
+TEXT_VERSION = 2
+"""Of what is embedded: passages are put again when it changes, those with new texts embedded. It
+stands here since whoever asks whether an index is complete need not load what embeds."""
+
 
 class Entry(NamedTuple):
     """A passage to be found, with what its note says about it."""

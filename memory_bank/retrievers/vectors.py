@@ -24,7 +24,7 @@ from memory_bank.retrievers import _matrix
 from memory_bank.retrievers._kept import Kept
 from memory_bank.retrievers._matrix import Matrix, Published
 from memory_bank.retrievers._places import Places
-from memory_bank.retrievers.base import Entry, Matches, Question, Scope
+from memory_bank.retrievers.base import TEXT_VERSION, Entry, Matches, Question, Scope
 from memory_bank.sqlite import Connection, chunked
 
 if TYPE_CHECKING:
@@ -44,8 +44,6 @@ CREATE INDEX vectors_recent ON vectors (key) WHERE slot IS NULL;
 CREATE TABLE waiting (key INTEGER PRIMARY KEY, text TEXT NOT NULL);
 """
 _TABLES_VERSION = 1
-_TEXT_VERSION = 2
-"""Of what is embedded: passages are put again when it changes, those with new texts embedded."""
 _BATCH, _MOST_AT_ONCE = 256, 2048
 """Texts that are embedded at a time: at first, and with an embedder that is fast."""
 _SOON = 0.2
@@ -71,7 +69,7 @@ class VectorIndex:
         """Keep the index in `folder`, one folder for each embedder's identity."""
         self._folder = folder
         self._file = folder / "vectors.db"
-        self.version = f"{_TABLES_VERSION}.{_TEXT_VERSION} {identity(embedder)}"
+        self.version = f"{_TABLES_VERSION}.{TEXT_VERSION} {identity(embedder)}"
         self.weight = embedder.weight
         self.code_weight = embedder.code_weight
         self.floor = embedder.floor
@@ -367,7 +365,7 @@ def text_of(entry: Entry) -> str:
 
     A title without a letter, as of a note named by number or date, names no subject: it costs a
     small model five points of NDCG. A block id is an address and no text. Whoever changes what is
-    returned raises `_TEXT_VERSION`.
+    returned raises `TEXT_VERSION`.
     """
     from memory_bank.retrievers._words import without_block_ids  # for indexing alone
 
