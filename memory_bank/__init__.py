@@ -13,12 +13,12 @@ asked for, so that importing the package costs next to nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False  # `typing` would have to be loaded to say so
 if TYPE_CHECKING:
+    from typing import Any
+
     from memory_bank.actions.create import create
     from memory_bank.actions.doctor import doctor
     from memory_bank.actions.evaluate import Judged, evaluate, evaluate_collection
@@ -87,4 +87,6 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  (PEP 562)
     """Load a public name from its home when it is first asked for."""
     if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)

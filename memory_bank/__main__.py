@@ -5,11 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # `typing` would have to be loaded to say so
 if TYPE_CHECKING:
     from memory_bank.indexer.scout import Scout
-    from memory_bank.layout import Layout
 
 
 def main() -> None:
@@ -19,9 +18,11 @@ def main() -> None:
     gc.set_threshold(100_000, 50, 50)
     _fill_streams()
     scout = _sent_ahead(sys.argv[1:])
-    from memory_bank.frontends.cli import run
+    from memory_bank.frontends.cli._outermost import run
 
     code = run(sys.argv[1:], scout)
+    if scout is not None:
+        os._exit(code)  # what a question opened is closed: to tidy up the rest takes 6 ms
     gc.freeze()
     sys.exit(code)
 
@@ -34,33 +35,16 @@ def _fill_streams() -> None:
 
 
 def _sent_ahead(args: list[str]) -> Scout | None:
-    """Send for news of the files before anything is loaded, where a question will need them.
+    """Send for news of the files before anything is loaded, where a question will need them."""
+    from memory_bank.frontends.cli import _question
 
-    What the arguments mean is found out later, by those who know; who was sent to the wrong bank
-    by mistake is not believed there.
-    """
-    if args[:1] != ["recall"] or len(args) == 1 or not {"-h", "--help"}.isdisjoint(args):
+    question = _question.read(args)
+    if question is None:
         return None
+    from memory_bank.filenames import meant
     from memory_bank.indexer.scout import Scout
 
-    def find() -> Layout:
-        from memory_bank.layout import locate
-
-        return locate(_named(args) or os.environ.get("MEMORY_BANK") or None)
-
-    return Scout.sent(find)
-
-
-def _named(args: list[str]) -> str | None:
-    """Return the bank that is named behind `--bank`, which the command reads in the same way."""
-    for number, word in enumerate(args):
-        if word == "--":
-            break
-        if word == "--bank":
-            return next(iter(args[number + 1 :]), None)
-        if word.startswith("--bank="):
-            return word.partition("=")[2]
-    return None
+    return Scout.sent(lambda: meant(question.bank))
 
 
 if __name__ == "__main__":

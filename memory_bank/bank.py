@@ -91,7 +91,7 @@ class Bank:
             self._drop()
             self._news.close()
             if self._scout is not None:
-                self._scout.nothing_new(self.layout.root)
+                self._scout.dismiss()
                 self._scout = None
             if self._access is not None:
                 self._access.close()
@@ -168,17 +168,27 @@ class Bank:
         After `look_ahead` it is asked while the look goes on, and once more if there was news.
         """
         with self.lock:
-            scout, self._scout = self._scout, None
-            if scout is not None:
-                found = None
-                if self.layout.manifest.exists():
-                    with suppress(MemoryBankError):  # raised below, if there is reason still
-                        found = self.healing(lambda index: (sqlite.version(index.base), ask(index)))
-                if scout.nothing_new(self.layout.root) and found and self._complete(found[0]):
-                    self._news.indexed(self._index)
-                    return found[1]
+            if self._scout is not None:
+                ahead = self._ahead(self._scout, ask)
+                self._scout = None
+                if ahead is not None:
+                    return ahead[0]
             self.catch_up(progress)
             return self.healing(ask)
+
+    def _ahead(self, scout: Scout, ask: Callable[[Index], Result]) -> tuple[Result] | None:
+        """Ask while a scout looks; return the answer, or None if there was news meanwhile."""
+        found = None
+        try:
+            if self.layout.manifest.exists():
+                with suppress(MemoryBankError):  # raised later, if there is reason still
+                    found = self.healing(lambda index: (sqlite.version(index.base), ask(index)))
+            if found is None or not self._complete(found[0], scout):
+                return None
+        finally:
+            scout.dismiss()
+        self._news.indexed(self._index)
+        return (found[1],)
 
     def look_ahead(self, scout: Scout | None = None) -> None:
         """Look at the files from a copy of this process, while it loads what will answer.
@@ -190,7 +200,7 @@ class Bank:
             from memory_bank.indexer.scout import Scout
 
             self._news.gather()
-            self._scout = scout or Scout.sent(lambda: self.layout)
+            self._scout = scout or Scout.sent(lambda: str(self.layout.root))
 
     def embed(self, seconds: float) -> SyncReport:
         """Embed what waits for about that many seconds, so that no question has to.
@@ -205,19 +215,26 @@ class Bank:
         heard = self._index is not None and self._news.changed(self._index) == frozenset()
         return heard and self._complete()
 
-    def _complete(self, version: int | None = None) -> bool:
+    def _complete(self, version: int | None = None, scout: Scout | None = None) -> bool:
         """Tell whether every retriever has everything that the manifest knows.
 
-        With a version: and whether no other process has changed the manifest since it had that.
+        With a version and a scout: and whether no other process has changed the manifest since it
+        had that, and all that it knows is as in the files that the scout saw.
         """
         index = self._index
         try:
             with sqlite.guarded(self.layout.manifest):
-                if index is None or version not in {None, sqlite.version(index.base)}:
+                if index is None or (scout is not None and not self._saw(index, scout)):
+                    return False
+                if version not in {None, sqlite.version(index.base)}:
                     return False
                 return index.current() and index.complete()
         except IndexDamaged:
             return False
+
+    def _saw(self, index: Index, scout: Scout) -> bool:
+        seen = scout.fingerprint(self.layout.root)
+        return bool(seen) and (index.saw(seen) or index.equals(scout.scan()))
 
     def healing(self, ask: Callable[[Index], Result]) -> Result:
         """Ask the index; when it turns out damaged, mend it from the files and ask again.

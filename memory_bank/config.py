@@ -1,7 +1,5 @@
 """Settings: defaults < user's TOML < project's TOML < environment < flags."""
 
-from __future__ import annotations
-
 import math
 import os
 import re

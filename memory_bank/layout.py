@@ -8,14 +8,7 @@ from pathlib import Path
 
 from memory_bank import config
 from memory_bank.errors import BadName, NoBank, StorageFailed
-
-FOLDER = ".memories"
-NOTE_SUFFIXES = (".md", ".markdown")
-TEMPORARY_PREFIX = ".mb-"
-"""Start of a file that is being written; a kill may leave one behind, the next start removes it."""
-
-JOURNAL_PREFIX = ".journal-"
-"""Start of a folder in the trash that holds a change of several files in the middle of its work."""
+from memory_bank.filenames import FOLDER, TEMPORARY_PREFIX, above, inside
 
 MODELS = "models"
 """Folder of the user's data that holds weights of embedders, so no bank may be called that."""
@@ -84,9 +77,7 @@ def locate(
     `settings` are flags, as `config.load` takes them. Raises NoBank, BadSetting.
     """
     if path is not None:
-        folder = Path(path).expanduser()
-        inner = folder / FOLDER
-        return at(inner if inner.is_dir() else folder)
+        return at(Path(inside(str(Path(path).expanduser()))))
     if config.load(flags=settings).memory.storage_strategy == "project":
         return find(Path.cwd())
     folder = named(project_name(Path.cwd()))
@@ -116,9 +107,9 @@ def at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
 def find(start: Path, environ: Mapping[str, str] | None = None) -> Layout:
     """Find the bank of a working directory: `.memories` in it or in a folder above it."""
     start = start.resolve()
-    for folder in (start, *start.parents):
-        if (folder / FOLDER).is_dir():
-            return at(folder / FOLDER, environ)
+    found = above(str(start))
+    if found is not None:
+        return at(Path(found), environ)
     raise NoBank(
         f"no {FOLDER} folder in {start} or above it",
         "run `memory-bank init` in your project, or name a bank with --bank DIR",
@@ -177,11 +168,20 @@ def private_folder(path: Path) -> Path:
 def without_links(folder: Path) -> Path:
     """Remove the symbolic links in a folder of derived files: one may lead out of the bank."""
     try:
-        for place, below, found in os.walk(folder):
-            for name in (*below, *found):
-                file = Path(place, name)
-                if file.is_symlink():
-                    file.unlink()
+        _unlink_links(str(folder))
     except OSError as error:
         raise StorageFailed(f"{folder} can't be cleaned: {error.strerror}") from error
     return folder
+
+
+def _unlink_links(folder: str) -> None:
+    try:
+        found = os.scandir(folder)  # start-up: done before each cold answer
+    except OSError:
+        return  # who needs what is in it will say so
+    with found:
+        for entry in found:
+            if entry.is_symlink():
+                Path(entry.path).unlink(missing_ok=True)
+            elif entry.is_dir():
+                _unlink_links(entry.path)

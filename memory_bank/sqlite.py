@@ -23,6 +23,7 @@ __all__ = [
     "discard",
     "guarded",
     "identity",
+    "impatient",
     "keep_mapped",
     "settle",
     "transaction",
@@ -268,9 +269,16 @@ def settle(base: Connection) -> None:
 
     SQLite itself keeps the log as large as the largest transaction made it.
     """
+    with impatient(base):
+        base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+@contextmanager
+def impatient(base: Connection) -> Iterator[None]:
+    """Let what is done inside fail at once where it would have to wait for another process."""
     base.execute("PRAGMA busy_timeout = 0")
     try:
-        base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        yield
     finally:
         base.execute(f"PRAGMA busy_timeout = {int(_WAIT * 1000)}")
 

@@ -1,7 +1,5 @@
 """What hangs together with a note or ghost, and the links that say why."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from memory_bank.bank import Bank

@@ -1,10 +1,7 @@
 """Find what the bank knows."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -78,8 +75,7 @@ class RecalledNote(NamedTuple):
     """What joins it to the note or ghost that was asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(NamedTuple):
     """An answer: notes by relevance, how they were searched, and what made it poorer."""
 
     schema_version: str
@@ -104,7 +100,7 @@ def recall(
     linked_to: str = "",
     include_archived: bool = False,
     count_access: bool = True,
-    progress: Progress | None = None,
+    progress: "Progress | None" = None,
 ) -> Recalled:
     """Return the notes that answer a query, best first, one entry a note with its best section.
 
@@ -130,13 +126,12 @@ def recall(
         answer, hits = _answer(bank, wanted, progress)
         if wanted.node and query and not hits:
             answer, hits = _answer(bank, wanted._replace(query=""), progress)
-            answer = replace(
-                answer, query=query, problem=answer.problem or (_WORDLESS if hits else None)
-            )
+            problem = answer.problem or (_WORDLESS if hits else None)
+            answer = answer._replace(query=query, problem=problem)
         if not (count_access and hits):
             return answer
         uncounted = bank.access.add((hit.note.key for hit in hits), time.time())
-        return replace(answer, problem=answer.problem or uncounted or None)
+        return answer._replace(problem=answer.problem or uncounted or None)
 
 
 class _Wanted(NamedTuple):
@@ -149,7 +144,7 @@ class _Wanted(NamedTuple):
     """The note or ghost that hits must hang together with; empty when any may be found."""
 
 
-def _answer(bank: Bank, wanted: _Wanted, progress: Progress | None) -> tuple[Recalled, list[Hit]]:
+def _answer(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> tuple[Recalled, list[Hit]]:
     """Search, and read the sections found; once more when a note changed in between.
 
     The hits returned are those of the notes in the answer.

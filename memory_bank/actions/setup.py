@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memory_bank import config, layout
 from memory_bank.errors import StorageFailed
+from memory_bank.filenames import FOLDER
 from memory_bank.notes import files
 
 
@@ -28,7 +29,7 @@ def init(folder: str | Path | None = None, *, user: str = "") -> Made:
     place = Path(folder or Path.cwd()).resolve()
     if not user and folder is None and config.load().memory.storage_strategy == "user":
         user = layout.project_name(place)
-    root = layout.named(user) if user else place / layout.FOLDER
+    root = layout.named(user) if user else place / FOLDER
     wanted = {
         root / ".gitignore": layout.GITIGNORE,
         root / "config.toml": config.template(),

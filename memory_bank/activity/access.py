@@ -1,7 +1,5 @@
 """How often and when notes were accessed; kept in the state folder of this machine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -10,7 +10,7 @@ from watchdog.events import DirModifiedEvent, FileSystemEvent, FileSystemEventHa
 from watchdog.observers import Observer
 
 from memory_bank.errors import NoBank, StorageFailed
-from memory_bank.layout import NOTE_SUFFIXES
+from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.notes.scan import Scan, scan
 
 POLL = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from memory_bank.layout import NOTE_SUFFIXES
+from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.manifest import write
 from memory_bank.manifest.database import meta
 from memory_bank.notes.scan import is_text

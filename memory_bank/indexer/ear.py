@@ -20,7 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
-from memory_bank.layout import NOTE_SUFFIXES
+from memory_bank.filenames import NOTE_SUFFIXES
 
 __all__ = ["Ear"]
 

@@ -1,4 +1,4 @@
-"""Look for changes in a process of its own, while this one gets ready to answer.
+"""Look at the files of a bank in a process of its own, while this one gets ready to answer.
 
 A third of a cold question's time is the look at all files; the rest is loading what answers it.
 Neither needs the other, and machines have more than one core. Nothing else is imported here: a
@@ -9,25 +9,31 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Self
 
+TYPE_CHECKING = False  # `typing` would have to be loaded to say so
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+    from typing import Self
 
-    from memory_bank.layout import Layout
+    from memory_bank.notes.scan import Scan
+
+
+_END = b"\0"
+"""Behind what fits into a pipe whether somebody reads it or not."""
+_PART = 1 << 16
 
 
 class Scout:
-    """A child process that compares the files of a bank with its manifest."""
+    """A child process that looks at the files of a bank."""
 
     def __init__(self, child: int, answer: int) -> None:
         """Wait for the child of that number to answer into a pipe."""
         self._child = child
         self._answer = answer
+        self._more = b""
 
     @classmethod
-    def sent(cls, find: Callable[[], Layout]) -> Self | None:
+    def sent(cls, find: Callable[[], str]) -> Self | None:
         """Send one out to the bank that `find` tells it; None where there is no process to be had.
 
         A process with threads must not be copied: a lock that one of them holds stays locked.
@@ -45,26 +51,41 @@ class Scout:
             os.close(question)
             return cls(child, answer)
         try:  # nothing of this process may be left by the copy: no error, no output, no clean-up
+            os.close(answer)  # or it would be its own reader, and wait for itself
             _let_go()
-            place = find()
-            if _same(place):
-                os.write(question, os.fsencode(place.root))
+            _tell(question, find())
         finally:
             os._exit(0)
 
-    def nothing_new(self, root: Path) -> bool:
-        """Wait, and tell whether all files of a bank are as indexed.
+    def fingerprint(self, root: os.PathLike[str]) -> str:
+        """Wait, and return the fingerprint of the files of a bank.
 
-        False also when it could not look, or looked at another bank.
+        Empty when it could not look, looked at another bank, or met what a killed writer left.
         """
-        found = b""
-        try:
-            while part := os.read(self._answer, 4096):
-                found += part
-        finally:
-            os.close(self._answer)
-            os.waitpid(self._child, 0)
-        return found == os.fsencode(root)
+        said = b""
+        while _END not in said and (part := os.read(self._answer, _PART)):
+            said += part
+        head, _, self._more = said.partition(_END)
+        seen, _, where = os.fsdecode(head).partition(" ")
+        return seen if where == os.fspath(root) else ""
+
+    def scan(self) -> Scan:
+        """Return what it saw, once it has told the fingerprint."""
+        import marshal
+
+        from memory_bank.notes.scan import Scan
+
+        parts = [self._more]
+        while part := os.read(self._answer, _PART):
+            parts.append(part)
+        found = Scan()
+        found.files, found.refused = marshal.loads(b"".join(parts))  # noqa: S302  (our own child's)
+        return found
+
+    def dismiss(self) -> None:
+        """Hear no more of it; nothing is left of it then."""
+        os.close(self._answer)
+        os.waitpid(self._child, 0)
 
 
 def _threads() -> int:
@@ -79,13 +100,13 @@ def _let_go() -> None:
         os.dup2(nowhere, stream)
 
 
-def _same(place: Layout) -> bool:
-    import sqlite3
+def _tell(answer: int, root: str) -> None:
+    """Tell the fingerprint and the bank, and what it is of as long as somebody wants to know."""
+    from memory_bank.notes.scan import dumped, fingerprint, scan
 
-    from memory_bank.indexer.changes import compare
-    from memory_bank.manifest.database import unfinished
-    from memory_bank.notes.scan import scan
-
-    base = sqlite3.connect(f"{place.manifest.absolute().as_uri()}?mode=ro", uri=True)
-    found = scan(place.root)
-    return not (found.leftover or unfinished(base) or compare(base, found))
+    found = scan(root)
+    seen = "" if found.leftover else fingerprint(found)
+    os.write(answer, os.fsencode(f"{seen} {root}") + _END)
+    left = memoryview(dumped(found))
+    while left:
+        left = left[os.write(answer, left) :]

@@ -26,7 +26,7 @@ from memory_bank.manifest.database import DONE, unfinished
 from memory_bank.manifest.rows import NoteRows
 from memory_bank.notes.scan import look, scan
 from memory_bank.retrievers.base import Entry, Retriever
-from memory_bank.sqlite import Connection, chunked, guarded, settle, transaction
+from memory_bank.sqlite import Connection, chunked, guarded, settle, transaction, version
 
 BATCH = 1000
 """Notes in one batch: the lock is let go after each, so that others get their turn."""
@@ -161,38 +161,34 @@ class Indexer:
         """Index batch by batch, each file once: one of unknown stamp still counts as changed."""
         size = BATCH * (1 if self._anything() else NEW)
         done = 0
-        seen: set[str] = set()
-        version = None
+        met: set[str] = set()
+        as_of = None
         changes = Changes({}, (), None)
         with ExitStack() as open_:
             while True:
                 with self._turn(wait):
                     self._filling.fill(progress)
                     # looked at again: another process may have done it while this one waited
-                    if version != (version := self._version()):
+                    if as_of != (as_of := version(self._base)):
                         open_.close()
                         changes = self._look(report, paths)
-                        left = [path for path in changes.changed if path not in seen]
+                        left = [path for path in changes.changed if path not in met]
                         found = open_.enter_context(closing(self._read(left)))
                         done = 0
                     batch = dict(islice(found, size))
                     self._batch(batch, changes, report)
                     changes = Changes({}, (), None)
-                seen.update(batch)
+                met.update(batch)
                 done += len(batch)
-                progress("indexing", len(seen), len(seen) + len(left) - done)
+                progress("indexing", len(met), len(met) + len(left) - done)
                 if done == len(left):
                     break
-        if len(seen) >= reading.MANY:
+        if len(met) >= reading.MANY:
             settle(self._base)
 
     def _anything(self) -> bool:
         (last,) = self._base.execute("SELECT max(id) FROM notes").fetchone()
         return last is not None
-
-    def _version(self) -> int:
-        """Return what changes when another connection changes the manifest."""
-        return int(self._base.execute("PRAGMA data_version").fetchone()[0])
 
     def _read(self, paths: Sequence[str]) -> Generator[tuple[str, Found]]:
         """Read files as far as they are not what is indexed."""

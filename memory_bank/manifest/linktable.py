@@ -1,7 +1,5 @@
 """The link table: what links where, with the words around each link."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

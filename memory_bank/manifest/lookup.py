@@ -1,7 +1,5 @@
 """Read notes, sections and counts out of the manifest."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType

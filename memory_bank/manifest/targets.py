@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank.layout import FOLDER
+from memory_bank.filenames import FOLDER
 from memory_bank.notes.names import key, name_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from memory_bank.errors import Conflict, NoteExists, StorageFailed
-from memory_bank.layout import TEMPORARY_PREFIX
+from memory_bank.filenames import TEMPORARY_PREFIX
 from memory_bank.notes._swap import swap, written_now
 from memory_bank.notes.identity import etag
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.errors import BadName, MemoryBankError, StorageFailed
-from memory_bank.layout import JOURNAL_PREFIX, NOTE_SUFFIXES
+from memory_bank.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
 from memory_bank.notes import files, names
 from memory_bank.notes.identity import etag
 

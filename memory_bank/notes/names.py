@@ -7,7 +7,7 @@ import unicodedata
 from pathlib import Path
 
 from memory_bank.errors import BadName
-from memory_bank.layout import NOTE_SUFFIXES
+from memory_bank.filenames import NOTE_SUFFIXES
 
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))]

@@ -1,16 +1,21 @@
-"""Names and stamps of the files of a bank, at the cost of one look at each."""
+"""Names and stamps of the files of a bank, at the cost of one look at each.
+
+A question's scout does this before anything is loaded, and loads nothing for it that it can spare.
+"""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from stat import S_ISREG
 
 from memory_bank.errors import NoBank, StorageFailed
-from memory_bank.layout import NOTE_SUFFIXES, TEMPORARY_PREFIX
+from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX
+
+TYPE_CHECKING = False  # `typing` would have to be loaded to say so
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+    from pathlib import Path
 
 Stamp = tuple[int, int, int, int]
 """Size, mtime and ctime in ns, inode: while they stay, so do the file's bytes."""
@@ -34,17 +39,35 @@ class Scan:
         """Temporary files: of a writer at work, or of one that was killed."""
 
 
-def scan(root: Path) -> Scan:
+def scan(root: Path | str) -> Scan:
     """Look at every Markdown file below `root`, hidden folders left out.
 
     Raises StorageFailed for a folder that can't be read (its notes are not gone) and NoBank when
     the root itself is missing.
     """
-    if not root.is_dir():
+    if not os.path.isdir(root):  # noqa: PTH112  (as a scout has it, a string)
         raise NoBank(f"the bank {root} is gone", "its index is kept; bring the folder back")
     found = Scan()
     _walk(str(root), "", found)
     return found
+
+
+def dumped(scan: Scan) -> bytes:
+    """Return what a scan met as `marshal` reads it, but for temporary files."""
+    import marshal
+
+    # version 2 has no references, which depend on what else holds the same strings
+    return marshal.dumps((scan.files, scan.refused), 2)
+
+
+def fingerprint(scan: Scan) -> str:
+    """Return a hash of all that a scan met but temporary files, in hex digits.
+
+    Equal ones mean that no file differs; others may too, where a folder lists its files anew.
+    """
+    from blake3 import blake3
+
+    return blake3(dumped(scan)).hexdigest()
 
 
 def look(root: Path, paths: Collection[str]) -> Scan | None:
@@ -90,7 +113,7 @@ def _walk(folder: str, prefix: str, found: Scan) -> None:
     below: list[str] = []
     named = is_text(prefix)
     try:
-        with _entries(folder) as entries:
+        with _Entries(folder) as entries:
             for entry in entries:
                 name = entry.name
                 if name.endswith(NOTE_SUFFIXES) and name[0] != ".":
@@ -120,23 +143,27 @@ def _walk(folder: str, prefix: str, found: Scan) -> None:
         _walk(f"{folder}{os.sep}{name}", f"{prefix}{name}/", found)
 
 
-@contextmanager
-def _entries(folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-    """Open a folder for reading its entries.
+class _Entries:
+    """A folder opened for reading its entries.
 
     By its descriptor where there are such: the system need not find the way to each file anew,
     which is a third of the time.
     """
-    if os.scandir not in os.supports_fd:
-        with os.scandir(folder) as entries:
-            yield entries
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with os.scandir(descriptor) as entries:
-            yield entries
-    finally:
-        os.close(descriptor)
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._descriptor = -1
+
+    def __enter__(self) -> Iterator[os.DirEntry[str]]:
+        if os.scandir in os.supports_fd:
+            self._descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        self._open = os.scandir(self._folder if self._descriptor < 0 else self._descriptor)
+        return self._open
+
+    def __exit__(self, *error: object) -> None:
+        self._open.close()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
 
 
 def _refuse(entry: os.DirEntry[str], path: str, found: Scan) -> None:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.errors import NoteNotFound
-from memory_bank.layout import JOURNAL_PREFIX, NOTE_SUFFIXES, Layout, private_folder
+from memory_bank.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
+from memory_bank.layout import Layout, private_folder
 from memory_bank.locks import locked
 from memory_bank.notes import files, names
 from memory_bank.notes.identity import etag

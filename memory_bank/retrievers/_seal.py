@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from memory_bank.errors import IndexDamaged
-from memory_bank.layout import TEMPORARY_PREFIX
+from memory_bank.filenames import TEMPORARY_PREFIX
 
 _FILE = "sealed.json"
 _META = "meta.json"

@@ -1,7 +1,5 @@
 """Words of texts and questions: stop words, stems, identifier parts, scripts without spaces."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The contract of a retriever; no caller may know where its index is."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 from types import MappingProxyType
@@ -63,7 +61,7 @@ class Scope:
         """Tell whether a note may be found."""
         return (self.only is None or note in self.only) and note not in self.without
 
-    def narrowed(self, notes: Collection[int]) -> Scope:
+    def narrowed(self, notes: Collection[int]) -> "Scope":
         """Return this scope with none but those notes."""
         return Scope(only=frozenset(note for note in notes if note in self))
 

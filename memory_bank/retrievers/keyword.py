@@ -3,8 +3,6 @@
 Both units are the same code in two folders: word statistics (rarity, mean length) must not mix.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache

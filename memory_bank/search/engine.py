@@ -1,7 +1,5 @@
 """Ask the retrievers, fuse their lists, boost, and gather passages into notes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -96,8 +94,8 @@ class Engine:
     def __init__(
         self,
         base: Connection,
-        keyword: KeywordIndex,
-        whole_notes: KeywordIndex,
+        keyword: "KeywordIndex",
+        whole_notes: "KeywordIndex",
         settings: Settings,
         accesses: Accesses,
     ) -> None:

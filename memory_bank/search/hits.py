@@ -1,7 +1,5 @@
 """What the parts of the search hand on to one another."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The query language: words, "phrases", -not, key:value; any text is a valid query."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta

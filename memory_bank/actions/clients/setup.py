@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from memory_bank import layout
 from memory_bank.actions.clients import jsonc, known, toml
 from memory_bank.actions.clients.known import Client
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, StorageFailed
+from memory_bank.filenames import FOLDER, TEMPORARY_PREFIX
 from memory_bank.notes import files
 from memory_bank.notes.identity import etag
 
@@ -129,7 +129,7 @@ def write(change: Change) -> None:
     if change.after is not None:
         files.replace(file, change.after.encode(), before)
         return
-    aside = file.with_name(f"{layout.TEMPORARY_PREFIX}{os.urandom(6).hex()}")
+    aside = file.with_name(f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
     files.remove(file, aside, before)
 
 
@@ -147,7 +147,7 @@ def _scope(one: Client, scope: str | None) -> str:
 def _file(one: Client, scope: str, bank: Bank | None) -> Path:
     if scope == "user":
         return known.user_file(one)
-    if bank is None or bank.layout.root.name != layout.FOLDER:
+    if bank is None or bank.layout.root.name != FOLDER:
         raise BadInput("this bank is not in a project's .memories", "use --scope user")
     file = bank.layout.project / one.project
     if not file.resolve().is_relative_to(bank.layout.project):  # a repository may bring a link

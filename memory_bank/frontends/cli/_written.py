@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.cli._command import Call
+from memory_bank.frontends.cli._call import Call
 
 if TYPE_CHECKING:
     from memory_bank.actions.writing import Written

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
-from memory_bank.frontends.cli import COMPLETE
-from memory_bank.frontends.cli._command import Call, as_command
+from memory_bank.frontends.cli._call import Call
+from memory_bank.frontends.cli._command import as_command
+from memory_bank.frontends.cli._question import COMPLETE
 
 GROUP = "Look after"
 
@@ -30,11 +31,12 @@ def command(call: Call, *, shell: str) -> int:
     """Print the script by which a shell completes commands."""
     from click.shell_completion import get_completion_class
 
+    from memory_bank.frontends.cli._group import root
+
     kind = get_completion_class(shell)
     if kind is None:
         raise call.wrong(f"click knows no shell {shell!r}")
-    root = call.ctx.find_root().command
-    script = "\n".join(kind(root, {}, name, COMPLETE).source() for name in _NAMES)
+    script = "\n".join(kind(root(), {}, name, COMPLETE).source() for name in _NAMES)
     if call.json:
         call.page.document({"shell": shell, "script": script})
     else:

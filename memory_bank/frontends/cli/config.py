@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank.frontends.cli._command import Call, as_command
+from memory_bank.frontends.cli._call import Call
+from memory_bank.frontends.cli._command import as_command
 from memory_bank.frontends.cli._help import no_such
 from memory_bank.frontends.cli._output import place
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank.frontends.cli._command import Call, as_command
+from memory_bank.frontends.cli._call import Call
+from memory_bank.frontends.cli._command import as_command
 from memory_bank.frontends.cli._help import Group
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memory_bank.frontends.cli import _options as options
-from memory_bank.frontends.cli._command import FOUND, NOTHING, Call, as_command
+from memory_bank.frontends.cli._call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli._command import as_command
 from memory_bank.frontends.cli._output import place
 from memory_bank.frontends.present import count
 

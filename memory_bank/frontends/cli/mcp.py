@@ -10,7 +10,8 @@ import click
 
 from memory_bank.actions.clients import NAMES, SCOPES
 from memory_bank.errors import BadInput
-from memory_bank.frontends.cli._command import NOTHING, Call, as_command
+from memory_bank.frontends.cli._call import NOTHING, Call
+from memory_bank.frontends.cli._command import as_command
 from memory_bank.frontends.cli._help import Group
 from memory_bank.frontends.cli._output import place
 from memory_bank.frontends.cli._text import interactive

@@ -9,7 +9,8 @@ import click
 from memory_bank.frontends.cli import _completing as completing
 from memory_bank.frontends.cli import _options as options
 from memory_bank.frontends.cli import _text
-from memory_bank.frontends.cli._command import Call, as_command
+from memory_bank.frontends.cli._call import Call
+from memory_bank.frontends.cli._command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.actions.organise import Merged

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from memory_bank.frontends.cli import _options as options
-from memory_bank.frontends.cli._command import FOUND, NOTHING, Call, as_command
+from memory_bank.frontends.cli._call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli._command import as_command
 from memory_bank.frontends.cli._output import cells, cut
 
 if TYPE_CHECKING:

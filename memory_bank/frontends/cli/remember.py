@@ -8,7 +8,8 @@ import click
 
 from memory_bank.frontends.cli import _options as options
 from memory_bank.frontends.cli import _text
-from memory_bank.frontends.cli._command import Call, as_command
+from memory_bank.frontends.cli._call import Call
+from memory_bank.frontends.cli._command import as_command
 
 if TYPE_CHECKING:
     from pathlib import Path

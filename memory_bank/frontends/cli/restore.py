@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank.frontends.cli._command import FOUND, NOTHING, Call, as_command
+from memory_bank.frontends.cli._call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli._command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.bank import Bank

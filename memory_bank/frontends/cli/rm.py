@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 
 from memory_bank.frontends.cli import _options as options
-from memory_bank.frontends.cli._command import Call, as_command
+from memory_bank.frontends.cli._call import Call
+from memory_bank.frontends.cli._command import as_command
 
 GROUP = "Organise"
 

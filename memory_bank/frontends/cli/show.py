@@ -9,7 +9,8 @@ import click
 
 from memory_bank.errors import StorageFailed
 from memory_bank.frontends.cli import _options as options
-from memory_bank.frontends.cli._command import Call, as_command
+from memory_bank.frontends.cli._call import Call
+from memory_bank.frontends.cli._command import as_command
 from memory_bank.frontends.present import count, visible
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.cli._command import Call, as_command
+from memory_bank.frontends.cli._call import Call
+from memory_bank.frontends.cli._command import as_command
 
 if TYPE_CHECKING:
     from memory_bank.actions.stats import Stats

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from memory_bank.frontends.cli._command import FAILED, FOUND, Call, as_command
+from memory_bank.frontends.cli._call import FAILED, FOUND, Call
+from memory_bank.frontends.cli._command import as_command
 from memory_bank.frontends.present import count
 
 if TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from memory_bank.frontends.cli._command import FOUND, NOTHING, Call, as_command
+from memory_bank.frontends.cli._call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli._command import as_command
 
 GROUP = "Find"
 

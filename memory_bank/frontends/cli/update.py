@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from memory_bank.frontends.cli import _options as options
 from memory_bank.frontends.cli import _text
-from memory_bank.frontends.cli._command import Call, as_command
+from memory_bank.frontends.cli._call import Call
+from memory_bank.frontends.cli._command import as_command
 from memory_bank.frontends.cli._written import show_written
 
 GROUP = "Write"

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from memory_bank.frontends.cli._command import Call, as_command
+from memory_bank.frontends.cli._call import Call
+from memory_bank.frontends.cli._command import as_command
 
 GROUP = "Look after"
 

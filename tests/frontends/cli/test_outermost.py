@@ -12,8 +12,8 @@ import click
 import pytest
 
 from memory_bank import errors
-from memory_bank.frontends import cli
-from memory_bank.frontends.cli import _group
+from memory_bank.frontends.cli import _clicked, _group
+from memory_bank.frontends.cli._outermost import run
 
 from .conftest import Run, command, environment
 
@@ -30,6 +30,7 @@ CODES = {
     errors.Busy("m", "h"): 3,
     errors.IndexDamaged("m", "h"): 3,
     errors.EmbedderUnavailable("m", "h"): 3,
+    _clicked.Failed("m"): 3,
     click.UsageError("m"): 2,
     click.ClickException("m"): 3,
     click.Abort(): 130,
@@ -205,7 +206,7 @@ def test_it_runs_beside_the_main_thread() -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(cli.run, ["--version"]).result() == 0
+        assert pool.submit(run, ["--version"]).result() == 0
 
 
 def test_a_removed_working_directory_is_told(tmp_path: Path) -> None:

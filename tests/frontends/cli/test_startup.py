@@ -21,7 +21,7 @@ def loaded(project: Path, args: Sequence[str]) -> set[str]:
     """Return the modules that a command line imports."""
     code = (
         "import sys\n"
-        "from memory_bank.frontends.cli import run\n"
+        "from memory_bank.frontends.cli._outermost import run\n"
         f"run({list(args)!r})\n"
         "print(' '.join(sys.modules), file=sys.stderr)\n"
     )

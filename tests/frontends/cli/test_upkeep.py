@@ -101,7 +101,7 @@ def test_a_bar_is_drawn_after_a_second_on_a_terminal_only(terminal: Run, real: R
     slow = (
         "import sys, time\n"
         "from memory_bank.bank import Bank\n"
-        "from memory_bank.frontends.cli import run\n"
+        "from memory_bank.frontends.cli._outermost import run\n"
         "def sync(self, progress=None):\n"
         "    for done in range(1, 15):\n"
         "        time.sleep(0.1)\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,8 +17,8 @@ def test_a_good_hit_is_shown_whole_and_a_weak_one_by_its_snippet(bank: Bank, pro
     answer = recall(bank, "long story", count_access=False)
     (note,) = [note for note in answer.notes if note.path == "facts/story.md"]
     assert len(note.snippet) + 200 < len(note.content) <= 800
-    good = text.recalled(replace(answer, notes=(note._replace(relevance_score=1.0),)))
-    weak = text.recalled(replace(answer, notes=(note._replace(relevance_score=0.2),)))
+    good = text.recalled(answer._replace(notes=(note._replace(relevance_score=1.0),)))
+    weak = text.recalled(answer._replace(notes=(note._replace(relevance_score=0.2),)))
     assert note.content in good
     assert note.content not in weak
     assert note.snippet in weak
@@ -33,10 +32,10 @@ def test_a_heading_is_said_once(bank: Bank) -> None:
 
 def test_what_makes_an_answer_poorer_is_said(bank: Bank) -> None:
     answer = recall(bank, "tantivy", count_access=False)
-    poor = text.recalled(replace(answer, fallback_reason="vectors_pending", problem="busy\nnow"))
+    poor = text.recalled(answer._replace(fallback_reason="vectors_pending", problem="busy\nnow"))
     assert "by words only: vectors are still being made" in poor
     assert poor.endswith("Incomplete: busy now.")
-    nothing = text.recalled(replace(answer, notes=(), result_count=0))
+    nothing = text.recalled(answer._replace(notes=(), result_count=0))
     assert nothing == "Nothing found (hybrid). Try other or fewer words or filters."
 
 

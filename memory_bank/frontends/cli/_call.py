@@ -1,0 +1,157 @@
+"""The call that a command answers: where its bank is, and where its answer goes.
+
+A question is asked without click, which takes a fourth of its time to load: so none is loaded here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from memory_bank.errors import BadInput, NoBank
+from memory_bank.frontends.cli._output import Page, place
+from memory_bank.frontends.cli._progress import Bars, Report
+from memory_bank.frontends.present import plain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memory_bank.bank import Bank
+
+FOUND, NOTHING, FAILED = 0, 1, 3
+"""Exit codes: found or done, nothing found, failed (what is wrong must be mended elsewhere)."""
+
+_FALLBACKS = {
+    "embeddings_disabled": "embeddings are off",
+    "vectors_pending": "vectors are still being made, `memory-bank sync` makes all",
+    "embedder_unavailable": "the embedder is not available, see `memory-bank embedder test`",
+}
+
+Value = TypeVar("Value")
+
+
+class BadUsage(BadInput):
+    """Options that don't go together."""
+
+
+class Call:
+    """One call of a command: where its bank is and how it answers."""
+
+    def __init__(
+        self,
+        command: str,
+        *,
+        bank: str | None = None,
+        json: bool = False,
+        scout: Any = None,  # noqa: ANN401  (the bank knows)
+    ) -> None:
+        """Take over what the command line says for every command, and who was sent ahead."""
+        self.command = command
+        self.named_bank = bank
+        """The folder given by `--bank` or MEMORY_BANK."""
+        self.json = json
+        self.scout = scout
+        self.root: Path | None = None
+        self._page = Page(sys.stdout)
+        self._aside = Page(sys.stderr)
+        self._bars = Bars(self._aside)
+        self._bank: Bank | None = None
+        self._healed: list[str] = []
+
+    @property
+    def page(self) -> Page:
+        """Where the answer goes; whoever writes it has no more progress to show."""
+        self._bars.stop()
+        return self._page
+
+    @property
+    def aside(self) -> Page:
+        """Where remarks go."""
+        self._bars.stop()
+        return self._aside
+
+    @property
+    def progress(self) -> Report | None:
+        """What is to be told how far a long action is; None when nobody looks."""
+        return self._bars.report
+
+    @contextmanager
+    def open(self) -> Iterator[Bank]:
+        """Open the bank that is meant, and close it in the end."""
+        from memory_bank.bank import open_bank
+
+        try:
+            bank = open_bank(self.named_bank)
+        except FileNotFoundError as error:
+            raise NoBank("the working directory is gone", "change to one that is there") from error
+        self.root = bank.layout.root
+        bank.progress = self.progress
+        self._bank = bank
+        try:
+            with bank:
+                yield bank
+        finally:
+            self._bars.stop()
+            self._say_healed()
+
+    def place(self, path: str, line: int | None = None) -> str:
+        """Return where a note is, as seen from the working directory."""
+        return place(self.root / path if self.root else path, line)
+
+    def answer(self, value: Value, render: Callable[[Value], None]) -> None:
+        """Print an answer: as JSON when that is wanted, else by `render`."""
+        if self.json:
+            self.document(value)
+        else:
+            render(value)
+
+    def document(self, value: object) -> None:
+        """Print an answer as JSON, with what was healed to give it."""
+        shown, healed = plain(value), self._took_healed()
+        if healed and isinstance(shown, dict):
+            shown = {**shown, "healed": healed}
+        self.page.document(shown)
+
+    def show_healed(self, healed: Sequence[str]) -> None:
+        """Print what was healed, where that is part of the answer."""
+        if healed:
+            from memory_bank.actions.upkeep import told
+
+            self.page.line(("healed: ", "good"), told(healed))
+
+    def remark(self, text: str) -> None:
+        """Say something beside the answer."""
+        self.page.flush()  # in order, where both go to one terminal
+        self.aside.labelled("", "", text)
+
+    def warn(self, text: str | None) -> None:
+        """Say what makes the answer poorer, if something does."""
+        if text:
+            self.page.flush()
+            self.aside.labelled("warning: ", "warn", text)
+
+    def fallback(self, reason: str | None) -> None:
+        """Say why an answer is by words only, if it is."""
+        if reason:
+            why = _FALLBACKS.get(reason, "the embedder gave no answer")
+            self.warn(f"found by words only: {why} ({reason})")
+
+    def _took_healed(self) -> list[str]:
+        """Return all that was healed in this call."""
+        if self._bank is not None:
+            self._healed += self._bank.take_healed()
+        return self._healed
+
+    def _say_healed(self) -> None:
+        """Say beside the answer what was healed; a program finds it inside."""
+        healed = self._took_healed()
+        if healed and not self.json:
+            from memory_bank.actions.upkeep import told
+
+            self.aside.labelled("healed: ", "dim", told(healed))
+
+    def wrong(self, message: str) -> BadUsage:
+        """Return the error that a combination of options deserves."""
+        return BadUsage(message, f"see `{self.command} -h`")
