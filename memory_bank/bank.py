@@ -24,7 +24,7 @@ from memory_bank.indexer.healed import ACCESSES, MANIFEST, WRITING
 from memory_bank.indexer.news import News
 from memory_bank.layout import Layout
 from memory_bank.locks import WAIT, locked
-from memory_bank.manifest import lookup, resolve
+from memory_bank.manifest import lookup
 from memory_bank.notes.store import Store
 from memory_bank.wiring import Index
 
@@ -312,6 +312,8 @@ class Bank:
 
         A name is a path with or without `.md`, a unique file name, an alias, a title or an id.
         """
+        from memory_bank.manifest import resolve  # start-up: a question names no note
+
         self.catch_up()
         found = self.healing(lambda index: resolve.candidates(index.base, name))
         if len(found) == 1:

@@ -9,11 +9,10 @@ once in hundreds of saves.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import tantivy
-from tantivy import Query
+from tantivy import Order, Query
 
 _MERGED = 8
 _LAYER = 16_800
@@ -21,6 +20,8 @@ _DEAR = 3000
 """Documents that take tantivy longer to merge than it takes us to read a few notes again."""
 _SMALL = (8, 64)
 """Documents up to which a segment is written anew, the smallest ones first."""
+_SPARE = 64
+"""Documents looked at beside those of small segments: a note in them may have an older row."""
 _WORTH = 3
 """Segments that must become one for it to be worth its while."""
 
@@ -34,13 +35,18 @@ def crowded(sizes: Sequence[int]) -> bool:
     return len(layer) >= _MERGED - 1 and sum(layer) >= _DEAR
 
 
-def scattered(searcher: tantivy.Searcher) -> list[tantivy.DocAddress]:
-    """Return the documents of a crowded index that are better put again with the next commit."""
-    hits = searcher.search(Query.all_query(), max(1, searcher.num_docs), count=False).hits
-    places = [place for _, place in hits]
-    sizes = Counter(place.segment_ord for place in places)
+def scattered(searcher: tantivy.Searcher, sizes: Sequence[int]) -> list[tantivy.DocAddress]:
+    """Return the documents of a crowded index that are better put again with the next commit.
+
+    `sizes` are as for `crowded`, in the order of the searcher's segments. What was put last has the
+    highest rows: no others are looked at, since an index may have a million.
+    """
     for most in _SMALL:
-        small = {segment for segment, size in sizes.items() if size <= most}
+        small = {segment for segment, size in enumerate(sizes) if size <= most}
         if len(small) >= _WORTH:
-            return [place for place in places if place.segment_ord in small]
+            last = _SPARE + 2 * sum(sizes[segment] for segment in small)
+            hits = searcher.search(
+                Query.all_query(), last, count=False, order_by_field="row", order=Order.Desc
+            ).hits
+            return [place for _, place in hits if place.segment_ord in small]
     return []

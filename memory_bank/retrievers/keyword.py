@@ -63,9 +63,10 @@ class KeywordIndex:
         """Return the notes of small segments, before they are so many that tantivy merges all."""
         with _guarded(self._folder):
             searcher = self._searcher()
-            if not crowded(self._seal.sizes()):
+            sizes = self._seal.sizes()
+            if not crowded(sizes):
                 return ()
-            found = searcher.fast_field_values("note", scattered(searcher))
+            found = searcher.fast_field_values("note", scattered(searcher, sizes))
         return {int(note) for note in found if note is not None}
 
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:

@@ -12,7 +12,6 @@ from memory_bank.manifest.lookup import NoteRow, PassageRow
 from memory_bank.retrievers.base import Matches, Question, Retriever, Scope
 from memory_bank.search import boosts
 from memory_bank.search.aside import Aside
-from memory_bank.search.fusion import Ranked, by_ranks
 from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.ranking import Evidence, rank
 from memory_bank.sqlite import Connection, Memo
@@ -198,6 +197,8 @@ class Engine:
 
     def _rank(self, evidence: Evidence, question: Question) -> Ranking:
         if self._settings.search.fusion == "rrf":
+            from memory_bank.search.fusion import Ranked, by_ranks  # start-up: few want it
+
             lists = [Ranked("keyword", evidence.words), Ranked("vectors", evidence.meaning)]
             return by_ranks(lists, self._settings.search.rrf_k)
         found = {*evidence.words.notes, *evidence.notes.notes, *evidence.meaning.notes}

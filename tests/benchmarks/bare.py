@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import tantivy
@@ -14,8 +12,10 @@ from tantivy import Filter, Occur, Query, TextAnalyzerBuilder, Tokenizer
 from usearch.index import Index as Graph
 
 from tests.benchmarks.bare_static import BareStatic, np
+from tests.benchmarks.bare_walk import stamps
 
 COLD = Path(__file__).with_name("bare_cold.py")
+WALK = Path(__file__).with_name("bare_walk.py")
 _GRAPH = "graph.usearch"
 _DONE = "built"
 _TOP = 50
@@ -99,7 +99,7 @@ class Bare:
 
     def walk(self) -> int:
         """Look at the names and stamps of all files."""
-        return sum(1 for _ in _stamps(str(self.folder)))
+        return sum(1 for _ in stamps(str(self.folder)))
 
     def query(self, question: str, *, meaning: bool = True) -> int:
         """Embed, search both indices for 50, and make ten stored sections and snippets ready."""
@@ -139,15 +139,3 @@ class Bare:
 
 def _sections(text: str) -> list[str]:
     return text.split("\n## ")
-
-
-def _stamps(folder: str) -> Iterator[int]:
-    """Yield the modification time of every note below a folder, hidden folders left out."""
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.name.startswith("."):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                yield from _stamps(entry.path)
-            else:
-                yield entry.stat(follow_symlinks=False).st_mtime_ns

@@ -20,11 +20,11 @@ from memory_bank.errors import EmbedderUnavailable
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 LIBRARIES = ("tantivy", "usearch", "numpy", "onnxruntime")
-SECTIONS = ("finding", "peers", "ablation", "speed")
+SECTIONS = ("finding", "peers", "ablation", "speed", "floors")
 _SPEED = (
-    ("--notes", "1000,10000"),
-    ("--notes", "20000", "--only", "build,disk,warm,memory"),  # 100,000 sections
-    ("--notes", "1000,10000,100000", "--only", "edit"),
+    ("speed", "--notes", "1000,10000"),
+    ("speed", "--notes", "20000", "--only", "build,disk,warm,memory"),  # 100,000 sections
+    ("edits", "--notes", "1000,10000,100000"),
 )
 
 
@@ -81,8 +81,13 @@ def ablation(work: Path) -> str:
 
 def speed(work: Path) -> str:
     """Measure every size of bank."""
-    tables = [_benchmark(("speed", *words, "--keep", str(work / "speed"))) for words in _SPEED]
+    tables = [_benchmark((*words, "--keep", str(work / "speed"))) for words in _SPEED]
     return "\n\n".join(tables)
+
+
+def floors(work: Path) -> str:
+    """Measure what questions can't do without."""
+    return _benchmark(("floors", "--keep", str(work / "speed")))
 
 
 def _benchmark(words: Sequence[str]) -> str:
@@ -115,7 +120,8 @@ def main() -> None:
         raise SystemExit(
             subprocess.call([sys.executable, "-m", "tests.benchmarks.short"], cwd=ROOT)
         )
-    made = {"finding": finding, "peers": peers, "ablation": ablation, "speed": speed}
+    made = {"finding": finding, "peers": peers, "ablation": ablation}
+    made |= {"speed": speed, "floors": floors}
     with tempfile.TemporaryDirectory() as temporary:
         work = (options.keep or Path(temporary)).resolve()
         os.environ["XDG_STATE_HOME"] = f"{work}/state"

@@ -20,12 +20,12 @@ from pathlib import Path
 
 import memory_bank
 from memory_bank import Bank, open_bank, plugins, recall, stats
-from tests.benchmarks import corpus, serving
+from tests.benchmarks import corpus, edits, serving
 from tests.benchmarks.bare import COLD, Bare
+from tests.benchmarks.places import made, ready
 from tests.benchmarks.timing import Table, in_turn, percentile, timed
 
 _QUERIES = 60
-_EDITS = 12
 
 
 @dataclass
@@ -99,22 +99,8 @@ def sync(place: Place) -> None:
 
 def edit(place: Place) -> None:
     """Change one note after the other and ask for what was written."""
-    ours, them = [], []
-    files = [place.folder / f"area{n}" / f"note-{n}.md" for n in range(_EDITS)]
-    texts = [file.read_text(encoding="utf-8") for file in files]
-    for number, (file, text) in enumerate(zip(files, texts, strict=True)):
-        changed = f"{text}\nIt was edited: xylograph{number}.\n"
-        file.write_text(changed, encoding="utf-8")
-        ours.append(timed(lambda n=number: _must_find(place.bank, f"xylograph{n}")))
-        them.append(timed(lambda f=file, t=changed: place.bare.edit(f.name, t)))
-        assert place.bare.names(f"xylograph{number}", 1)
-    medians = statistics.median(ours), statistics.median(them)
-    place.table.ratio("one note edited → searchable", *medians, 3.0)
-    place.table.edits[place.notes] = medians[0]
-    for file, text in zip(files, texts, strict=True):
-        file.write_text(text, encoding="utf-8")
-        place.bare.edit(file.name, text)
-    place.bank.catch_up()
+    ((ours, bare),) = edits.measure([(place.bank, place.bare)])
+    place.table.ratio("one note edited → searchable", ours, bare, 3.0)
 
 
 def cold(place: Place) -> None:
@@ -122,8 +108,10 @@ def cold(place: Place) -> None:
     question = corpus.questions(1)[0]
     for mode, most in (("lexical", 2.5), ("hybrid", 1.6)):
         words = ["recall", question, "--mode", mode, "--no-count", "--bank", str(place.folder)]
-        script = [sys.executable, "-P", str(COLD), str(place.bare.index), question, mode]
-        pair = in_turn(lambda w=words: _run([*_program(), *w]), lambda s=script: _run(s), 9)
+        script = bare_script(place.bare.index, question, mode)
+        pair = in_turn(
+            lambda w=words: run_process([*_program(), *w]), lambda s=script: run_process(s), 9
+        )
         place.table.ratio(f"cold {mode} recall in a pipe", *pair, most)
     ripgrep = shutil.which("rg")
     if ripgrep is None:
@@ -131,7 +119,7 @@ def cold(place: Place) -> None:
         return
     patterns = [part for word in question.split() for part in ("-e", word)]
     line = [ripgrep, "-liF", *patterns, str(place.folder)]
-    spent = min(timed(lambda: _run(line)) for _ in range(9))
+    spent = min(timed(lambda: run_process(line)) for _ in range(9))
     place.table.aside("… rg -liF over the same files", f"{1000 * spent:.1f} ms")
 
 
@@ -155,7 +143,11 @@ def _weigh(place: Place, work: str, found: serving.Weights) -> None:
 
 def start(place: Place) -> None:
     """Show the help, beside what Python itself takes to start."""
-    pair = in_turn(lambda: _run([*_program(), "-h"]), lambda: _run([sys.executable, "-c", ""]), 15)
+    pair = in_turn(
+        lambda: run_process([*_program(), "-h"]),
+        lambda: run_process([sys.executable, "-c", ""]),
+        15,
+    )
     place.table.more("memory-bank -h", *pair, 60)
 
 
@@ -166,27 +158,15 @@ ROWS: dict[str, Callable[[Place], None]] = {
 
 def run(notes: int, work: Path, rows: Sequence[str], table: Table) -> None:
     """Measure one size of bank."""
-    folder, made = work / f"notes-{notes}", work / f"made-{notes}"
-    if not made.exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        made.write_text(str(corpus.make(folder, notes)), encoding="utf-8")
-    bare = Bare(folder, work / f"bare-{notes}")
+    folder, bare, size = made(notes, work)
     with open_bank(folder) as bank:
-        place = Place(notes, int(made.read_text(encoding="utf-8")), folder, bank, bare, table)
+        place = Place(notes, size, folder, bank, bare, table)
         if "build" not in rows:
-            if not bare.built:
-                bare.build()
-            bare.open()
-            bank.sync()
+            ready(bank, bare)
         table.start(f"{notes} notes, {place.size / 1e6:.1f} MB")
         for name in rows:
             ROWS[name](place)
         print(f"\n{stats(bank).passages} passages of sections in this bank", flush=True)
-
-
-def _must_find(bank: Bank, word: str) -> None:
-    found = recall(bank, word, 1, "lexical", count_access=False)
-    assert found.result_count == 1, f"{word} is not found"
 
 
 def _program() -> list[str]:
@@ -195,10 +175,15 @@ def _program() -> list[str]:
     return [str(script)] if script.exists() else [sys.executable, "-m", "memory_bank"]
 
 
-def _run(words: Sequence[str]) -> str:
+def bare_script(index: Path, question: str, mode: str) -> list[str]:
+    """Return the command that searches a bare index in a new process."""
+    return [sys.executable, "-P", str(COLD), str(index), question, mode]
+
+
+def run_process(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    """Run a command that must succeed, its output in pipes."""
     environment = {**os.environ, "PYTHONPATH": str(Path(memory_bank.__file__).parents[1])}
-    done = subprocess.run(words, check=True, capture_output=True, text=True, env=environment)
-    return done.stdout
+    return subprocess.run(words, check=True, capture_output=True, text=True, env=environment)
 
 
 def _weight(place: Path) -> int:
@@ -227,9 +212,6 @@ def main() -> None:
         table = Table()
         for notes in sizes or [1000]:
             run(notes, work, options.only.split(","), table)
-        if len(table.edits) > 1:
-            spread = max(table.edits.values()) / min(table.edits.values())
-            print(f"\nAn edit takes {spread:.2f} times as long in the slowest size (aim: ≤ 1.5).")
 
 
 if __name__ == "__main__":

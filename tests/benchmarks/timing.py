@@ -52,8 +52,6 @@ class Table:
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
-        self.edits: dict[int, float] = {}
-        """Seconds until an edit is found, by the bank's notes."""
 
     def start(self, title: str) -> None:
         """Begin a table."""

@@ -1,0 +1,171 @@
+"""What a question can't do without, beside what it takes: why some aims are out of reach.
+
+python -m tests.benchmarks.floors --notes 10000 --keep DIR
+
+Warm: the calls of tantivy, usearch and the embedder that a question makes, made again with nothing
+around them. Cold: what a process takes that only imports what a question imports, and the look at
+the files in a process that does nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_bank import Bank, open_bank, recall
+from memory_bank.retrievers import _asked
+from memory_bank.retrievers._matrix import Matrix
+from tests.benchmarks import corpus
+from tests.benchmarks.bare import WALK, Bare
+from tests.benchmarks.places import made, ready
+from tests.benchmarks.speed import bare_script, run_process
+from tests.benchmarks.timing import Table, timed
+
+_QUESTIONS = 60
+_TIMES = 9
+_LOOK = """
+import sys
+from memory_bank.notes.scan import fingerprint, scan
+fingerprint(scan(sys.argv[1]))
+"""
+_LOADED = """
+import sys
+sys.argv = ["memory-bank", *sys.argv[1:]]
+before = set(sys.modules)
+from memory_bank.frontends.cli._outermost import run
+run(sys.argv[1:])
+print(*sorted(set(sys.modules) - before), file=sys.stderr)
+"""
+
+Call = Callable[[], object]
+
+
+class _Recorded:
+    """A searcher that keeps what it is asked, to be asked again."""
+
+    def __init__(self, searcher: Any, calls: list[Call]) -> None:
+        self._searcher = searcher
+        self._calls = calls
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._searcher, name)
+        return _recording(found, self._calls) if callable(found) else found
+
+
+def _recording(work: Callable[..., Any], calls: list[Call]) -> Callable[..., Any]:
+    def kept(*given: Any, **named: Any) -> Any:
+        calls.append(lambda: work(*given, **named))
+        return work(*given, **named)
+
+    return kept
+
+
+def calls_of(bank: Bank, question: str) -> list[Call]:
+    """Return the calls of tantivy, usearch and the embedder that one question makes."""
+    calls: list[Call] = []
+    vectors = bank.index.vectors
+    assert vectors is not None
+    plain, nearest = _asked.Asked.__init__, Matrix.nearest
+
+    def asked(self: Any, searcher: Any, *rest: Any) -> None:
+        plain(self, _Recorded(searcher, calls), *rest)
+
+    def near(self: Matrix, vector: Any, limit: int) -> Any:
+        calls.append(lambda: nearest(self, vector, limit))
+        return nearest(self, vector, limit)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_asked.Asked, "__init__", asked)
+        patch.setattr(Matrix, "nearest", near)
+        patch.setattr(vectors._embedder, "embed", _recording(vectors._embedder.embed, calls))
+        recall(bank, question, count_access=False)
+    return calls
+
+
+def _again(calls: Sequence[Call]) -> None:
+    for call in calls:
+        call()
+
+
+def warm(bank: Bank, bare: Bare, table: Table) -> None:
+    """Take the times of whole questions, of their searches alone, and of the bare run, in turns."""
+    asked = corpus.questions(_QUESTIONS)
+    for question in asked[:5]:
+        recall(bank, question, count_access=False)
+    made = [(question, calls_of(bank, question)) for question in asked]
+    least = []
+    for question, calls in made:
+        kinds = [
+            partial(recall, bank, question, count_access=False),
+            partial(_again, calls),
+            partial(bare.query, question),
+        ]
+        rounds = [[timed(kind) for kind in kinds] for _ in range(3)]
+        least.append([min(times) for times in zip(*rounds, strict=True)])
+    ours, searches, bares = (statistics.median(column) for column in zip(*least, strict=True))
+    table.ratio("warm hybrid recall, p50", ours, bares)
+    table.ratio("… its searches and embedding alone, one after the other", searches, bares)
+
+
+def cold(folder: Path, bare: Bare, table: Table) -> None:
+    """Take the times of processes that do ever more of what a cold question by words does."""
+    question = corpus.questions(1)[0]
+    words = ["recall", question, "--mode", "lexical", "--no-count", "--bank", str(folder)]
+    loaded = run_process([sys.executable, "-c", _LOADED, *words]).stderr.split()
+    standard = [name for name in loaded if name.partition(".")[0] in sys.stdlib_module_names]
+    others = [name for name in loaded if not name.startswith(("memory_bank", *standard))]
+    lines = {
+        "an empty Python": _importing([]),
+        "… with the standard library's modules": _importing(standard),
+        "… with tantivy and BLAKE3": _importing([*standard, *others]),
+        "… with our modules": _importing([*standard, *others, *loaded]),
+        "a bare walk over the files": [sys.executable, "-P", str(WALK), str(folder)],
+        "the look at the files alone": [sys.executable, "-c", _LOOK, str(folder)],
+        "cold lexical recall": [sys.executable, "-m", "memory_bank", *words],
+        "bare": bare_script(bare.index, question, "lexical"),
+    }
+    rounds = [
+        {name: timed(lambda w=line: run_process(w)) for name, line in lines.items()}
+        for _ in range(_TIMES)
+    ]
+    least = {name: min(times[name] for times in rounds) for name in lines}
+    for name in list(lines)[:-1]:
+        table.ratio(name, least[name], least["bare"])
+
+
+def _importing(modules: Sequence[str]) -> list[str]:
+    """Return a Python that imports modules and ends as a question does."""
+    names = ", ".join(["os", *dict.fromkeys(modules)])
+    return [sys.executable, "-c", f"import {names}\nos._exit(0)"]
+
+
+def main() -> None:
+    """Measure the size that is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--notes", type=int, default=10_000, help="notes in the bank: %(default)s")
+    parser.add_argument("--keep", type=Path, help="make notes and indices there, and use them")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        work = (options.keep or Path(temporary)).resolve()
+        work.mkdir(parents=True, exist_ok=True)
+        os.environ["XDG_STATE_HOME"] = f"{work}/state"
+        folder, bare, _ = made(options.notes, work)
+        table = Table()
+        with open_bank(folder) as bank:
+            ready(bank, bare)
+            table.start(f"What a question can't do without, {options.notes} notes")
+            warm(bank, bare, table)
+        cold(folder, bare, table)
+
+
+if __name__ == "__main__":
+    main()

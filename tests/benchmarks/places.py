@@ -1,0 +1,27 @@
+"""Banks of made-up notes beside the bare indices of the same notes, kept where they are wanted."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from memory_bank import Bank
+from tests.benchmarks import corpus
+from tests.benchmarks.bare import Bare
+
+
+def made(notes: int, work: Path) -> tuple[Path, Bare, int]:
+    """Return a folder of that many notes, made if need be, its bare index and its bytes."""
+    folder, said = work / f"notes-{notes}", work / f"made-{notes}"
+    if not said.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        said.write_text(str(corpus.make(folder, notes)), encoding="utf-8")
+    return folder, Bare(folder, work / f"bare-{notes}"), int(said.read_text(encoding="utf-8"))
+
+
+def ready(bank: Bank, bare: Bare) -> None:
+    """Build what is not built yet, and open the bare index."""
+    if not bare.built:
+        bare.build()
+    bare.open()
+    bank.sync()
