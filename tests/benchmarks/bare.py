@@ -120,13 +120,17 @@ class Bare:
         return [str(searcher.doc(place)["key"][0]) for _, place in hits]
 
     def edit(self, name: str, text: str) -> None:
-        """Replace one note's documents and make them visible."""
-        writer = self.bank.writer(50_000_000, 1)
+        """Replace one note's documents and make them visible; see `settle`."""
+        self._writer = writer = self.bank.writer(50_000_000, 1)
         writer.delete_documents_by_term("note", name)
         for number, body in enumerate(_sections(text)):
             writer.add_document(self._document(name, f"{name}#edited-{number}", body))
         writer.commit()
         self.bank.reload()
+
+    def settle(self) -> None:
+        """Wait for the merging that an edit left to threads: it would disturb what is timed next."""
+        self._writer.wait_merging_threads()
 
     def _query(self, question: str) -> Query:
         words = [Query.term_query(self.schema, "body", w) for w in self.stems.analyze(question)]

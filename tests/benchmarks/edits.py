@@ -20,7 +20,7 @@ from tests.benchmarks.bare import Bare
 from tests.benchmarks.places import made, ready
 from tests.benchmarks.timing import Table, timed
 
-_EDITS = 12
+_EDITS = 24
 
 
 def measure(banks: Sequence[tuple[Bank, Bare]]) -> list[tuple[float, float]]:
@@ -44,9 +44,11 @@ def _edited(bank: Bank, bare: Bare, number: int) -> tuple[float, float]:
     file.write_text(changed, encoding="utf-8")
     ours = timed(lambda: _must_find(bank, word))
     them = timed(lambda: bare.edit(file.name, changed))
+    bare.settle()
     assert bare.names(word, 1)
     file.write_text(text, encoding="utf-8")
     bare.edit(file.name, text)
+    bare.settle()
     bank.catch_up()
     return ours, them
 
