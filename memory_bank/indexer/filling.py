@@ -22,8 +22,8 @@ _REFILLED = 1000
 """Notes that are put at a time when a retriever is filled anew."""
 _SAVED = 50
 """Notes up to which a batch is one of saves, after which others are put again if need be."""
-_COMMITS = 4
-"""Retrievers that commit at a time."""
+_BESIDE = 2
+"""Retrievers that commit beside the first one: another index of words, and those that are quick."""
 _AT_ONCE = 2000
 """Passages up to which a question waits for a slow retriever to be filled anew."""
 _FEW = 16
@@ -119,8 +119,10 @@ class Filling:
             for retriever in self._active():
                 unless_committed.callback(retriever.close)
                 self._mended(retriever, partial(self._put, retriever, entries, touched))
-            with ThreadPoolExecutor(_COMMITS, "memory-bank-commit") as pool:
-                commits = [(one, pool.submit(one.commit)) for one in self._active()]
+            first, *others = self._active()
+            with ThreadPoolExecutor(_BESIDE, "memory-bank-commit") as pool:
+                commits = [(one, pool.submit(one.commit)) for one in others]
+                self._mended(first, first.commit)
             for retriever, commit in commits:
                 self._mended(retriever, commit.result)
             unless_committed.pop_all()

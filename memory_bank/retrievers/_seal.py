@@ -62,13 +62,18 @@ class Seal:
         """Return how many documents are in each segment, as of the last check."""
         return self._sizes
 
-    def record(self) -> None:
-        """Take the files for right that this process has written just now."""
+    def record(self) -> Stamp | None:
+        """Take the files for right that this process has written just now.
+
+        Return the stamp of their list; None when it must be looked at again.
+        """
         with suppress(OSError, IndexDamaged):  # their checksums will be looked at
             self._meta = self.meta()
             self._files = self._listed()
             self._known = {name: _stamp(f"{self._folder}/{name}") for name in self._files}
             self._save()
+            return self._meta
+        return None
 
     def forget(self) -> None:
         """Know nothing."""

@@ -97,7 +97,7 @@ class KeywordIndex:
                 self._writer = None
                 _words_of.cache_clear()
             self._opened().reload()
-            self._seal.record()
+            self._seen = self._seal.record()
 
     def holds(self, entries: Mapping[int, int]) -> bool:
         """Tell whether just these passages are in the index: row numbers to note numbers."""
