@@ -234,7 +234,10 @@ class Bank:
 
     def _saw(self, index: Index, scout: Scout) -> bool:
         seen = scout.fingerprint(self.layout.root)
-        return bool(seen) and (index.saw(seen) or index.equals(scout.scan()))
+        if not seen or index.saw(seen):
+            return bool(seen)
+        files = scout.scan()
+        return files is not None and index.equals(files)
 
     def healing(self, ask: Callable[[Index], Result]) -> Result:
         """Ask the index; when it turns out damaged, mend it from the files and ask again.

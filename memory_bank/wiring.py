@@ -62,7 +62,7 @@ class Index:
         return database.seen(self.base, fingerprint)
 
     def equals(self, files: Scan) -> bool:
-        """Tell whether all notes are those of the files that a scan met."""
+        """Tell whether all notes are those of the files that a scan met; if so, it is recorded."""
         from memory_bank.indexer.changes import compare
 
         return not compare(self.base, files)

@@ -69,8 +69,8 @@ class Scout:
         seen, _, where = os.fsdecode(head).partition(" ")
         return seen if where == os.fspath(root) else ""
 
-    def scan(self) -> Scan:
-        """Return what it saw, once it has told the fingerprint."""
+    def scan(self) -> Scan | None:
+        """Return what it saw, once it has told the fingerprint; None if it was killed meanwhile."""
         import marshal
 
         from memory_bank.notes.scan import Scan
@@ -79,13 +79,19 @@ class Scout:
         while part := os.read(self._answer, _PART):
             parts.append(part)
         found = Scan()
-        found.files, found.refused = marshal.loads(b"".join(parts))  # noqa: S302  (our own child's)
+        try:
+            found.files, found.refused = marshal.loads(b"".join(parts))  # noqa: S302  (our child's)
+        except (EOFError, ValueError, TypeError):
+            return None
         return found
 
     def dismiss(self) -> None:
         """Hear no more of it; nothing is left of it then."""
+        from contextlib import suppress
+
         os.close(self._answer)
-        os.waitpid(self._child, 0)
+        with suppress(ChildProcessError):  # where the system forgets children that end
+            os.waitpid(self._child, 0)
 
 
 def _threads() -> int:

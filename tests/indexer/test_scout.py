@@ -143,6 +143,32 @@ def test_one_that_saw_more_than_fits_into_a_pipe_waits_for_nobody(
     assert asked(settled, "leave") == "no child is left"
 
 
+CUT = """
+import os, sys
+from pathlib import Path
+from memory_bank.indexer.scout import Scout
+answer, question = os.pipe()
+os.write(question, b"abc /bank\\0" + eval(sys.argv[1]))
+os.close(question)
+scout = Scout(os.spawnvp(os.P_NOWAIT, "true", ["true"]), answer)
+print(scout.fingerprint(Path("/bank")), scout.scan())
+scout.dismiss()
+"""
+
+
+@pytest.mark.parametrize("left", [b"", b"(", b"garbage", b"i\0\0\0\0"])
+def test_one_that_is_killed_while_it_tells_has_seen_nothing(run_python: Run, left: bytes) -> None:
+    assert run_python(CUT, repr(left)).stdout == "abc None\n"
+
+
+def test_nobody_need_be_told_of_its_end(settled: Path) -> None:
+    words = [sys.executable, "-m", "memory_bank", "recall", "kestrel", "--bank", str(settled)]
+    shell = ["bash", "-c", 'trap "" CHLD; exec "$@"', "bash", *words, "--mode", "lexical"]
+    done = subprocess.run(shell, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "a.md" in done.stdout
+
+
 def test_one_that_nobody_asks_for_leaves_no_process_behind(
     settled: Path, asked: Callable[..., str]
 ) -> None:
