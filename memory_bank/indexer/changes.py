@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED, see, seen
-from memory_bank.notes.scan import Scan, Stamp, fingerprint
+from memory_bank.notes.scan import Scan, Stamp, dumped, fingerprint
 from memory_bank.sqlite import Connection, chunked, version
 
 
@@ -34,7 +34,7 @@ def compare(base: Connection, scan: Scan) -> Changes:
 
     When nothing differs, that is recorded, and the next scan is known by its fingerprint.
     """
-    found = fingerprint(scan)
+    found = fingerprint(dumped(scan))
     if seen(base, found):
         return Changes({}, (), None)
     as_of = version(base)

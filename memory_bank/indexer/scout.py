@@ -111,8 +111,8 @@ def _tell(answer: int, root: str) -> None:
     from memory_bank.notes.scan import dumped, fingerprint, scan
 
     found = scan(root)
-    seen = "" if found.leftover else fingerprint(found)
-    os.write(answer, os.fsencode(f"{seen} {root}") + _END)
     left = memoryview(dumped(found))
+    seen = "" if found.leftover else fingerprint(left)
+    os.write(answer, os.fsencode(f"{seen} {root}") + _END)
     while left:
         left = left[os.write(answer, left) :]

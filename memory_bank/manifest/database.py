@@ -21,6 +21,10 @@ PENDING, DONE, UNINDEXED, GONE = range(4)
 """States of a note: rows written but not yet in every retriever; all done; not readable; deleted
 but not yet out of every retriever."""
 
+SEEN = "seen"
+"""Key of the fingerprint of the files that all rows were found equal to; SQLite takes it out with
+the first row that changes."""
+
 _STAMPED = "path, state, size, mtime_ns, ctime_ns, inode"
 """Columns of a note that say which file it was indexed from."""
 
@@ -91,7 +95,7 @@ CREATE TABLE refused (path TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID
 CREATE TABLE commits (path TEXT PRIMARY KEY, first REAL NOT NULL) WITHOUT ROWID;
 """ + "".join(
     f"CREATE TRIGGER {table}_{number} AFTER {event} ON {table} BEGIN"
-    " DELETE FROM meta WHERE key = 'seen'; END;\n"
+    f" DELETE FROM meta WHERE key = '{SEEN}'; END;\n"
     for table, columns in (("notes", _STAMPED), ("refused", "path, reason"))
     for number, event in enumerate(("INSERT", "DELETE", f"UPDATE OF {columns}"))
 )
@@ -99,10 +103,6 @@ CREATE TABLE commits (path TEXT PRIMARY KEY, first REAL NOT NULL) WITHOUT ROWID;
 
 MEAN_WORDS = "mean_words"
 """Key of the number of passages and their mean length in words, as last counted."""
-
-SEEN = "seen"
-"""Key of the fingerprint of the files that all rows were found equal to; SQLite takes it out with
-the first row that changes."""
 
 COMPLETE = "complete"
 """Key of the signature of the retrievers that have everything; empty while one lacks something."""

@@ -60,14 +60,14 @@ def dumped(scan: Scan) -> bytes:
     return marshal.dumps((scan.files, scan.refused), 2)
 
 
-def fingerprint(scan: Scan) -> str:
-    """Return a hash of all that a scan met but temporary files, in hex digits.
+def fingerprint(dump: bytes | memoryview) -> str:
+    """Return a hash of what `dumped` returned, in hex digits.
 
     Equal ones mean that no file differs; others may too, where a folder lists its files anew.
     """
     from blake3 import blake3
 
-    return blake3(dumped(scan)).hexdigest()
+    return blake3(dump).hexdigest()
 
 
 def look(root: Path, paths: Collection[str]) -> Scan | None:

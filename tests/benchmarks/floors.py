@@ -34,8 +34,8 @@ _QUESTIONS = 60
 _TIMES = 9
 _LOOK = """
 import sys
-from memory_bank.notes.scan import fingerprint, scan
-fingerprint(scan(sys.argv[1]))
+from memory_bank.notes.scan import dumped, fingerprint, scan
+fingerprint(dumped(scan(sys.argv[1])))
 """
 _LOADED = """
 import sys
@@ -101,9 +101,9 @@ def warm(bank: Bank, bare: Bare, table: Table) -> None:
     asked = corpus.questions(_QUESTIONS)
     for question in asked[:5]:
         recall(bank, question, count_access=False)
-    made = [(question, calls_of(bank, question)) for question in asked]
+    recorded = [(question, calls_of(bank, question)) for question in asked]
     least = []
-    for question, calls in made:
+    for question, calls in recorded:
         kinds = [
             partial(recall, bank, question, count_access=False),
             partial(_again, calls),
@@ -121,14 +121,15 @@ def cold(folder: Path, bare: Bare, table: Table) -> None:
     """Take the times of processes that do ever more of what a cold question by words does."""
     question = corpus.questions(1)[0]
     words = ["recall", question, "--mode", "lexical", "--no-count", "--bank", str(folder)]
-    loaded = run_process([sys.executable, "-c", _LOADED, *words]).stderr.split()
+    loaded = run_process([sys.executable, "-c", _LOADED, *words]).stderr.splitlines()[-1].split()
+    ours = [name for name in loaded if name.partition(".")[0] == "memory_bank"]
     standard = [name for name in loaded if name.partition(".")[0] in sys.stdlib_module_names]
-    others = [name for name in loaded if not name.startswith(("memory_bank", *standard))]
+    others = [name for name in loaded if name not in {*standard, *ours}]
     lines = {
         "an empty Python": _importing([]),
         "… with the standard library's modules": _importing(standard),
         "… with tantivy and BLAKE3": _importing([*standard, *others]),
-        "… with our modules": _importing([*standard, *others, *loaded]),
+        "… with our modules": _importing([*standard, *others, *ours]),
         "a bare walk over the files": [sys.executable, "-P", str(WALK), str(folder)],
         "the look at the files alone": [sys.executable, "-c", _LOOK, str(folder)],
         "cold lexical recall": [sys.executable, "-m", "memory_bank", *words],

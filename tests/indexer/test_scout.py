@@ -54,14 +54,14 @@ MEANWHILE = """
 import subprocess, sys
 from memory_bank import open_bank, recall
 from memory_bank.bank import Bank
-from memory_bank.notes.scan import fingerprint, scan
+from memory_bank.notes.scan import dumped, fingerprint, scan
 sync = "from memory_bank import open_bank; open_bank(*__import__('sys').argv[1:]).sync()"
 class Slow:
     'A scout that looks when the question was asked already, and another process has indexed.'
     def fingerprint(self, root):
         self.seen = scan(root)
         subprocess.run([sys.executable, "-c", sync, str(root)], check=True)
-        return fingerprint(self.seen)
+        return fingerprint(dumped(self.seen))
     def scan(self):
         return self.seen
     def dismiss(self):

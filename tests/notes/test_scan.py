@@ -145,8 +145,8 @@ def test_a_fingerprint_tells_every_change_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     note = tmp_path / "in" / "a.md"
     note.write_text("one")
-    found = [scan.fingerprint(scan.scan(tmp_path))]
-    assert scan.fingerprint(scan.scan(str(tmp_path))) == found[0]
+    found = [scan.fingerprint(scan.dumped(scan.scan(tmp_path)))]
+    assert scan.fingerprint(scan.dumped(scan.scan(str(tmp_path)))) == found[0]
     changes: list[Callable[[], object]] = [
         lambda: note.write_text("two"),  # as long as before
         lambda: os.utime(note, ns=(1, 1)),
@@ -158,5 +158,5 @@ def test_a_fingerprint_tells_every_change_of_a_file(tmp_path: Path) -> None:
     for change in changes:
         time.sleep(0.02)  # clocks tick coarsely
         change()
-        found.append(scan.fingerprint(scan.scan(tmp_path)))
+        found.append(scan.fingerprint(scan.dumped(scan.scan(tmp_path))))
     assert len(set(found)) == len(found)

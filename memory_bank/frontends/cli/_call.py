@@ -33,7 +33,7 @@ Value = TypeVar("Value")
 
 
 class BadUsage(BadInput):
-    """Options that don't go together."""
+    """Options that are wrong, or don't go together."""
 
 
 class Call:
