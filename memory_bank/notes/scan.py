@@ -157,11 +157,18 @@ class _Entries:
     def __enter__(self) -> Iterator[os.DirEntry[str]]:
         if os.scandir in os.supports_fd:
             self._descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._open = os.scandir(self._folder if self._descriptor < 0 else self._descriptor)
+        try:
+            self._open = os.scandir(self._folder if self._descriptor < 0 else self._descriptor)
+        except OSError:
+            self._let_go()
+            raise
         return self._open
 
     def __exit__(self, *error: object) -> None:
         self._open.close()
+        self._let_go()
+
+    def _let_go(self) -> None:
         if self._descriptor >= 0:
             os.close(self._descriptor)
 

@@ -72,8 +72,12 @@ def test_what_is_read_without_click_is_what_click_reads(line: list[str]) -> None
         ["x", "--include-archived", "--explain", "--no-count"], ["tag:search", '"a phrase"'],
     ],
 )  # fmt: skip
-def test_plain_questions_need_no_click(line: list[str]) -> None:
-    assert read(["recall", *line]) is not None
+def test_plain_questions_need_no_click(line: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    question = read(["recall", *line])
+    assert question is not None
+    call = question.call(None)
+    read_by_click = asked(line, monkeypatch)
+    assert read_by_click == (call.command, call.named_bank, call.json, question.wanted)
 
 
 @pytest.mark.parametrize(
