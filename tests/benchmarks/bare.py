@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import tantivy
 from blake3 import blake3
@@ -108,10 +111,18 @@ class Bare:
         hits = searcher.search(query, _TOP).hits
         if meaning:
             self.graph.search(self.embedder.embed([question])[0], _TOP)
+        self._cut(searcher, query, hits)
+        return len(hits)
+
+    def snippets(self, question: str) -> Callable[[], None]:
+        """Return what makes the ten snippets of a question, once it has been searched for."""
+        query, searcher = self._query(question), self.bank.searcher()
+        return partial(self._cut, searcher, query, searcher.search(query, _TOP).hits)
+
+    def _cut(self, searcher: tantivy.Searcher, query: Query, hits: Sequence[Any]) -> None:
         maker = tantivy.SnippetGenerator.create(searcher, query, self.schema, "body")
         for _, place in hits[:_SHOWN]:
             maker.snippet_from_doc(searcher.doc(place)).to_html()
-        return len(hits)
 
     def names(self, question: str, limit: int) -> list[str]:
         """Return the keys of the best sections by words."""

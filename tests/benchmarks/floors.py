@@ -3,7 +3,8 @@
 python -m tests.benchmarks.floors --notes 10000 --keep DIR
 
 Warm: the calls of tantivy, usearch and the embedder that a question makes, made again with nothing
-around them. Cold: what a process takes that only imports what a question imports, and the look at
+around them; then with SQLite's statements, the files of the answer read and hashed, and snippets as
+the bare run cuts them. Cold: what a process takes that only imports what a question imports, and the look at
 the files in a process that does nothing else.
 """
 
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from blake3 import blake3
 
 from memory_bank import Bank, open_bank, recall
 from memory_bank.retrievers import _asked
@@ -91,6 +93,30 @@ def calls_of(bank: Bank, question: str) -> list[Call]:
     return calls
 
 
+def answer_of(bank: Bank, bare: Bare, question: str) -> list[Call]:
+    """Return what else libraries do for an answer: SQLite's statements, files, ten snippets."""
+    statements: list[str] = []
+    base = bank.index.base
+    base.set_trace_callback(statements.append)
+    found = recall(bank, question, count_access=False)
+    base.set_trace_callback(None)
+    files = [str(bank.layout.root / note.path) for note in found.notes]
+    return [
+        *(partial(_rows, base, sql) for sql in statements),
+        *(partial(_hashed, file) for file in files),
+        bare.snippets(question),
+    ]
+
+
+def _rows(base: Any, sql: str) -> None:
+    base.execute(sql).fetchall()
+
+
+def _hashed(file: str) -> None:
+    with open(file, "rb") as stream:
+        blake3(stream.read()).hexdigest()
+
+
 def _again(calls: Sequence[Call]) -> None:
     for call in calls:
         call()
@@ -101,20 +127,22 @@ def warm(bank: Bank, bare: Bare, table: Table) -> None:
     asked = corpus.questions(_QUESTIONS)
     for question in asked[:5]:
         recall(bank, question, count_access=False)
-    recorded = [(question, calls_of(bank, question)) for question in asked]
+    recorded = [(q, calls_of(bank, q), answer_of(bank, bare, q)) for q in asked]
     least = []
-    for question, calls in recorded:
+    for question, calls, more in recorded:
         kinds = [
             partial(recall, bank, question, count_access=False),
             partial(_again, calls),
+            partial(_again, [*calls, *more]),
             partial(bare.query, question),
         ]
         rounds = [[timed(kind) for kind in kinds] for _ in range(3)]
         least.append([min(times) for times in zip(*rounds, strict=True)])
-    ours, searches, bares = (list(column) for column in zip(*least, strict=True))
+    ours, searches, libraries, bares = (list(column) for column in zip(*least, strict=True))
     for name, of in (("p50", statistics.median), ("p95", partial(percentile, share=0.95))):
         table.ratio(f"warm hybrid recall, {name}", of(ours), of(bares))
         table.ratio(f"… its searches and embedding alone, {name}", of(searches), of(bares))
+        table.ratio(f"… with SQL, files and snippets, {name}", of(libraries), of(bares))
 
 
 def cold(folder: Path, bare: Bare, table: Table) -> None:
