@@ -1,7 +1,5 @@
 """What differs between the files of a bank and what is indexed of them."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 

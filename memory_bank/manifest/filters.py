@@ -1,7 +1,5 @@
 """Which notes a question is about: conditions on tags, types, dates, folders, links, fields."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple

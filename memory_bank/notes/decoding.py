@@ -1,7 +1,5 @@
 """A file's bytes to text: UTF-8, or as well as can be."""
 
-from __future__ import annotations
-
 import codecs
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,7 +23,7 @@ class Decoded(NamedTuple):
 
     text: str
     encoding: str
-    faults: tuple[Fault, ...] = ()
+    faults: tuple["Fault", ...] = ()
     writable: bool = True
 
 

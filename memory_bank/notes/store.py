@@ -1,7 +1,5 @@
 """The files of a bank: read, write, trash and restore them; nobody else writes a note."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -82,7 +80,7 @@ class Store:
             and any(self._trash.glob(f"{JOURNAL_PREFIX}*"))
         )
 
-    def read(self, path: str) -> Note:
+    def read(self, path: str) -> "Note":
         """Read the note at a path; raise NoteNotFound or UnreadableNote."""
         from memory_bank.notes import reader
 
@@ -142,7 +140,7 @@ class Store:
                 files.replace(file, new, etag(data))
         return etag(new)
 
-    def apply(self, changes: Sequence[Change]) -> None:
+    def apply(self, changes: "Sequence[Change]") -> None:
         """Make several changes, all or none; the caller is inside `writing`."""
         from memory_bank.notes import journal
 

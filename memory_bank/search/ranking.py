@@ -8,8 +8,6 @@ chosen on development data only.
 Plain loops over some hundreds of passages: importing numpy costs a cold question more than these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from heapq import nlargest
 from operator import neg

@@ -17,13 +17,26 @@ HEAVY = frozenset(
 )  # fmt: skip
 
 
-def loaded(project: Path, args: Sequence[str]) -> set[str]:
-    """Return the modules that a command line imports."""
+LOADED = "print(' '.join(sys.modules), file=sys.stderr)"
+COMPILED = """
+from typing import ForwardRef
+print(*(
+    f"{name}.{kind}"
+    for name, module in sorted(sys.modules.items()) if name.startswith("memory_bank")
+    for kind, found in vars(module).items() if isinstance(found, type)
+    if any(isinstance(hint, ForwardRef) for hint in vars(found).get("__annotations__", {}).values())
+), file=sys.stderr)
+"""
+
+
+def loaded(project: Path, args: Sequence[str], told: str = LOADED) -> set[str]:
+    """Return the modules that a command line imports, or what else is told of them."""
     code = (
         "import sys\n"
         "from memory_bank.frontends.cli._outermost import run\n"
         f"run({list(args)!r})\n"
-        "print(' '.join(sys.modules), file=sys.stderr)\n"
+        "print(file=sys.stderr)\n"
+        f"{told}\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -56,6 +69,11 @@ def test_a_plain_question_loads_what_it_needs(real: Run, project: Path, args: li
     assert real("sync").code == 0
     needed = {"sqlite3", "tantivy", "blake3"}
     assert loaded(project, args) & (HEAVY - needed) == set()
+
+
+def test_a_plain_question_compiles_no_type_of_a_field(real: Run, project: Path) -> None:
+    assert real("sync").code == 0
+    assert loaded(project, ["recall", "tantivy", "--mode", "lexical"], COMPILED) == set()
 
 
 def test_help_costs_little_more_than_click() -> None:
