@@ -29,6 +29,8 @@ _AHEAD = 100
 """Chunks that are read ahead: what is indexed under one lock at most."""
 _MOST = 4
 _LENGTH = struct.Struct("<Q")
+_GREETING = b"memory_bank reads\n"
+"""What a child says first: one that says anything else runs code of somebody who prints."""
 _KINDS: tuple[type[Found], ...] = (NoteRows, Unread, Same, Gone)
 _START = (
     "import marshal, sys; sys.path[:] = marshal.load(sys.stdin.buffer);"
@@ -63,6 +65,7 @@ def serve() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, and ends us
     asking, saying = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr
+    saying.write(_GREETING)
     place = Place(*_receive(asking))
     while (files := _receive(asking)) is not None:
         found = [read(place, Asked(*file)) for file in files]
@@ -118,6 +121,7 @@ class _Child:
     def __init__(self, asking: IO[bytes] | None, saying: IO[bytes] | None) -> None:
         self._asking = asking
         self._saying = saying
+        self._greeted = False
 
     def ask(self, files: Sequence[Asked]) -> bytes:
         """Return the answer as it came, or nothing."""
@@ -125,10 +129,13 @@ class _Child:
             return b""
         try:
             _send(self._asking, [tuple(asked) for asked in files])
-            return _receive_bytes(self._saying)
+            self._greeted = self._greeted or self._saying.read(len(_GREETING)) == _GREETING
+            answer = _receive_bytes(self._saying) if self._greeted else b""
         except (OSError, ValueError):
+            answer = b""
+        if not answer:
             self._asking = self._saying = None
-            return b""
+        return answer
 
 
 def _ask(free: SimpleQueue[_Child], files: Sequence[Asked]) -> bytes:

@@ -129,6 +129,23 @@ def test_without_children_files_are_read_here(
     assert len(list(read_many(place, asked))) == 40
 
 
+@pytest.mark.usefixtures("patient")
+@pytest.mark.parametrize("printed", ["x", "eight by" * 30])
+def test_a_child_whose_python_prints_at_its_start_is_not_listened_to(
+    place: Place,
+    asked: list[Asked],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    printed: str,
+) -> None:
+    customised = tmp_path / "customised"
+    customised.mkdir()
+    (customised / "sitecustomize.py").write_text(f"print({printed!r}, end='')")
+    monkeypatch.setenv("PYTHONPATH", str(customised))
+    found = list(read_many(place, asked))
+    assert unstamped(found) == unstamped(read_all(place, asked))
+
+
 def test_a_reading_that_is_left_ends_its_children(
     place: Place, asked: list[Asked], started: list[subprocess.Popen[bytes]]
 ) -> None:
