@@ -1,4 +1,4 @@
-"""What stands before and after a passage: the notes that its note is linked to in a sequence."""
+"""What stands before and after a note in a sequence: the notes that it is linked to."""
 
 from __future__ import annotations
 
@@ -6,31 +6,32 @@ from collections.abc import Mapping
 
 from memory_bank.manifest.lookup import Surroundings
 
+_NOWHERE = (None, None)
+
 
 class Neighbours:
-    """Finds the passages beside candidates, over links between notes; None where there is none."""
+    """Finds the passages beside notes, over links between notes; None where there is none."""
 
-    def __init__(self, owner: Mapping[int, int], around: Surroundings) -> None:
-        """Know the note of each candidate row, and how the notes hang together."""
-        self._owner = owner
+    def __init__(self, around: Surroundings) -> None:
+        """Know how the notes of candidates hang together."""
         self._after = around.following
         self._before = {later: earlier for earlier, later in around.following.items()}
         self._spans = around.spans
-        self._note_of = {row: note for note, span in around.spans.items() for row in span}
-        self.any = bool(around.following)
-        """Whether there are sequences at all among the candidates."""
 
     def linked(self, note: int) -> bool:
         """Tell whether a note stands in a sequence."""
         return note in self._after or note in self._before
 
-    def after(self, row: int) -> int | None:
-        """Return the first passage of the note that follows that of a passage."""
-        return self._spans.get(self._after.get(self._note(row), 0), (None, None))[0]
+    def beside(self, note: int) -> tuple[int | None, ...]:
+        """Return the last passages of the two notes before, then the first ones of those after.
 
-    def before(self, row: int) -> int | None:
-        """Return the last passage of the note that precedes that of a passage."""
-        return self._spans.get(self._before.get(self._note(row), 0), (None, None))[1]
+        The nearest comes first.
+        """
+        return (*self._steps(self._before, note, 1), *self._steps(self._after, note, 0))
 
-    def _note(self, row: int) -> int:
-        return self._owner.get(row) or self._note_of.get(row, 0)
+    def _steps(
+        self, step: Mapping[int, int], note: int, end: int
+    ) -> tuple[int | None, int | None]:
+        once = step.get(note, 0)
+        spans = self._spans
+        return spans.get(once, _NOWHERE)[end], spans.get(step.get(once, 0), _NOWHERE)[end]

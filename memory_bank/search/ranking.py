@@ -76,7 +76,9 @@ class _Parts:
         known = set(self.owner.values())
         whole = zip(notes.rows, notes.notes, strict=True)
         self.owner.update([pair for pair in whole if pair[1] not in known])
-        self.near = Neighbours(self.owner, around) if around.following else None
+        self.near = Neighbours(around) if around.following else None
+        lent = (*BEFORE_WORDS, *AFTER_WORDS), BESIDE_MEANING * 2
+        self._lent = tuple(zip(*lent, strict=True))
         self.words = _words(evidence, self.near)
         self.notes = _notes(notes, self.near)
         spread = _spread(meaning)
@@ -95,10 +97,10 @@ class _Parts:
         found = {row: own(row, 0.0) + notes(note, 0.0) for row, note in owner.items()}
         if self.near is None and not self._wholes:
             # most passages have no other of their note beside them: those that do are paired
-            for row in owner.keys() & {row + 1 for row in owner}:
-                if owner[row] == owner[row - 1]:
-                    found[row] += self._inside(row, row - 1)
-                    found[row - 1] += self._inside(row - 1, row)
+            for row in [row for row in owner if row + 1 in owner]:
+                if owner[row] == owner[row + 1]:
+                    found[row] += self._inside(row, row + 1)
+                    found[row + 1] += self._inside(row + 1, row)
         else:
             titled = self.titled.get
             for row, note in owner.items():
@@ -122,7 +124,7 @@ class _Parts:
     def _beside(self, row: int, note: int) -> float:
         """Return what stands beside a passage adds: notes in a sequence, or passages of its own."""
         if self.near is not None and self.near.linked(note):
-            return self._in_sequence(self.near, row)
+            return self._in_sequence(self.near, row, note)
         owner = self.owner.get
         places = (place for place in (row - 1, row + 1) if owner(place) == note)
         return sum(self._inside(row, place) for place in places)
@@ -132,19 +134,16 @@ class _Parts:
         own = self._own.get
         return INSIDE * (own(place, 0.0) - EXPECTED * own(row, 0.0))
 
-    def _in_sequence(self, near: Neighbours, row: int) -> float:
+    def _in_sequence(self, near: Neighbours, row: int, note: int) -> float:
         """Add up the weighted scores of the passages in the notes before and after."""
+        words, meaning = self.words.get, self.meaning.get
+        own = ALONE * words(row, 0.0), ALONE * meaning(row, 0.0)
         total = 0.0
-        own = ALONE * self.words.get(row, 0.0), ALONE * self.meaning.get(row, 0.0)
-        for step, weights in ((near.before, BEFORE_WORDS), (near.after, AFTER_WORDS)):
-            place: int | None = row
-            for weight, meant in zip(weights, BESIDE_MEANING, strict=True):
-                place = step(place) if place is not None else None
-                if place is None:
-                    total += weight * own[0] + meant * own[1]
-                else:
-                    total += weight * self.words.get(place, 0.0)
-                    total += meant * self.meaning.get(place, 0.0)
+        for place, (weight, meant) in zip(near.beside(note), self._lent, strict=True):
+            if place is None:
+                total += weight * own[0] + meant * own[1]
+            else:
+                total += weight * words(place, 0.0) + meant * meaning(place, 0.0)
         return total
 
     def _whole(self, note: int) -> float:
