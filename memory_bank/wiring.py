@@ -69,8 +69,6 @@ class Index:
 
     def close(self) -> None:
         """Let go of all files."""
-        if "engine" in self.__dict__:
-            self.engine.close()
         for retriever in self.loaded():
             retriever.close()
         sqlite.keep_mapped(self._layout.manifest)

@@ -3,7 +3,7 @@
 Both units are the same code in two folders: word statistics (rarity, mean length) must not mix.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import groupby
@@ -123,18 +123,8 @@ class KeywordIndex:
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
         """Return what holds most of the question's words: passages, or notes with their first."""
-        return self.asking(question, limit, scope)()
-
-    def asking(self, question: Question, limit: int, scope: Scope) -> Callable[[], Matches]:
-        """Look at the files now, and return what answers a question later, on any thread."""
         with _guarded(self._folder):
-            asked = Asked(self._searcher(), self._schema, question, scope)
-
-        def answer() -> Matches:
-            with _guarded(self._folder):
-                return asked.answer(limit)
-
-        return answer
+            return Asked(self._searcher(), self._schema, question, scope).answer(limit)
 
     def titled(self, question: Question) -> dict[int, float]:
         """Return the notes whose titles have names of the question, and which share of them."""

@@ -11,7 +11,6 @@ from memory_bank.manifest import lookup
 from memory_bank.manifest.lookup import NoteRow, PassageRow
 from memory_bank.retrievers.base import Matches, Question, Retriever, Scope
 from memory_bank.search import boosts
-from memory_bank.search.aside import Aside
 from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.ranking import Evidence, rank
 from memory_bank.sqlite import Connection, Memo
@@ -105,11 +104,6 @@ class Engine:
         self._settings = settings
         self._accesses = accesses
         self._dates = Memo(lookup.dates)
-        self._aside = Aside()
-
-    def close(self) -> None:
-        """Let the thread go that looks for words beside this one."""
-        self._aside.close()
 
     def search(
         self,
@@ -146,11 +140,10 @@ class Engine:
         widened = question
         if meaning.related is not None and mode == "hybrid":
             widened = question._replace(related=meaning.related(question.text))
-        with self._aside.doing(self._keyword.asking(widened, DEPTH, scope)) as passages:
-            if mode == "hybrid":
-                near, reason = self._near(question, scope, meaning)
-            notes = self._whole_notes.find(question, NOTES_DEPTH, scope)
-            words = passages()
+        words = self._keyword.find(widened, DEPTH, scope)
+        notes = self._whole_notes.find(question, NOTES_DEPTH, scope)
+        if mode == "hybrid":
+            near, reason = self._near(question, scope, meaning)
         near = self._allowed(near, question, scope)
         if not words:
             near = Matches.of(match for match in near if match.score >= meaning.floor)

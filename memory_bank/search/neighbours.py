@@ -29,9 +29,7 @@ class Neighbours:
         """
         return (*self._steps(self._before, note, 1), *self._steps(self._after, note, 0))
 
-    def _steps(
-        self, step: Mapping[int, int], note: int, end: int
-    ) -> tuple[int | None, int | None]:
+    def _steps(self, step: Mapping[int, int], note: int, end: int) -> tuple[int | None, int | None]:
         once = step.get(note, 0)
         spans = self._spans
         return spans.get(once, _NOWHERE)[end], spans.get(step.get(once, 0), _NOWHERE)[end]

@@ -61,7 +61,7 @@ TRIED: dict[str, tuple[Swap, ...]] = {
         (boosts, "most", tried.most_with_date),
     ),
     "links of any kind": ((Engine, "_boost", tried.linked_lift),),
-    "related words in whole notes": ((KeywordIndex, "asking", tried.asking_widened),),
+    "related words in whole notes": ((KeywordIndex, "find", tried.find_widened),),
 }
 """What was tried and left out, and the values that put it in."""
 

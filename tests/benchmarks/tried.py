@@ -34,7 +34,7 @@ _nearest = VectorIndex._nearest
 _search = Engine.search
 _boost = Engine._boost
 _most = boosts.most
-_asking = KeywordIndex.asking
+_find = KeywordIndex.find
 _asked = [Question("")]
 
 
@@ -79,13 +79,13 @@ def most_with_date(settings: Any) -> float:
     return _DATED * _most(settings)
 
 
-def asking_widened(index: KeywordIndex, question: Question, limit: int, scope: Scope) -> Any:
+def find_widened(index: KeywordIndex, question: Question, limit: int, scope: Scope) -> Any:
     """Look for related words in whole notes as in passages, which are asked first."""
     if index.name == "notes":
         question = question._replace(related=_asked[-1].related)
     else:
         _asked[:] = [question]
-    return _asking(index, question, limit, scope)
+    return _find(index, question, limit, scope)
 
 
 def linked_lift(engine: Engine, groups: Mapping[int, Any], now: float) -> None:
