@@ -89,9 +89,9 @@ WORK: dict[str, Callable[[Bank], object]] = {
     "mend": _damaged,
     "check": doctor,
 }
-AGES = {"old": 0, "young": 10**18}
+AGES = {"old": -(10**18), "young": 10**18}
 """Nanoseconds up to which a file is young. As it is in the product, how many are would differ from
-run to run, and the number of steps with it."""
+run to run, and the number of steps with it; with 0 it does when the clock is set back."""
 FROM_NOTHING = frozenset(["index", "recover"])
 """Work that begins with a bank as it lies, instead of one that is up to date."""
 
