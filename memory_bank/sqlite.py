@@ -37,6 +37,9 @@ _WAIT = 30.0
 _PAUSE = 0.01
 _MAKING = 3.0
 """Seconds after which a new database that is locked was no new one."""
+_TRIES = 20
+"""How often a database is opened when others who open it remove the same file each time."""
+_GONE = "SQLITE_IOERR_DELETE_NOENT"
 _CHUNK = 512
 """Values in one statement; SQLite takes more, but plans and caches shorter ones better."""
 _shared: dict[str, tuple[int, int]] = {}
@@ -45,7 +48,7 @@ _UNREADABLE = frozenset(
     [
         "SQLITE_IOERR", "SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_FSTAT",
         "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMMAP",
-        "SQLITE_IOERR_DELETE_NOENT", "SQLITE_READONLY_DBMOVED",
+        _GONE, "SQLITE_READONLY_DBMOVED",
     ]
 )  # fmt: skip
 """Said of a file that is cut short, or that another process replaced while it was open."""
@@ -60,17 +63,30 @@ def connect(file: Path, tables: str, version: int, *, make: bool = True) -> Conn
     itself; see `transaction`.
     """
     with guarded(file):
-        base = _open(file, make=make)
-        try:
-            found = _prepare(base, tables, version if make else 0)
-        except BaseException:
-            base.close()
-            raise
+        base, found = _opened(file, tables, version, make=make)
     keep_mapped(file)
     if found != version:
         base.close()
         raise IndexDamaged(f"{file} is of version {found}, not {version}", "it is made again")
     return base
+
+
+def _opened(file: Path, tables: str, version: int, *, make: bool) -> tuple[Connection, int]:
+    """Open a database and set it up; return it with the version of what is there.
+
+    SQLite removes the write-ahead log that another database has left beside an empty one, and fails
+    when somebody else who opens it has just done so: then there is nothing in the way any more.
+    """
+    tries = _TRIES
+    while True:
+        base = _open(file, make=make)
+        try:
+            return base, _prepare(base, tables, version if make else 0)
+        except BaseException as error:
+            base.close()
+            tries -= 1
+            if getattr(error, "sqlite_errorname", "") != _GONE or not tries:
+                raise
 
 
 def _open(file: Path, *, make: bool) -> Connection:

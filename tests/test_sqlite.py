@@ -29,6 +29,25 @@ def test_tables_are_made_once(file: Path) -> None:
     base.close()
 
 
+def test_who_opens_an_empty_database_beside_a_stale_log_is_not_alone(tmp_path: Path) -> None:
+    """SQLite removes the log that another database left, and fails where another one just did."""
+    gate = threading.Barrier(4)
+
+    def opened(file: Path) -> int:
+        gate.wait(20)
+        base = sqlite.connect(file, TABLES, 3)
+        (version,) = base.execute("PRAGMA user_version").fetchone()
+        base.close()
+        return int(version)
+
+    with ThreadPoolExecutor(4) as threads:
+        for number in range(40):
+            file = tmp_path / f"{number}.db"
+            file.touch()
+            file.with_name(f"{file.name}-wal").write_bytes(b"of another database")
+            assert list(threads.map(opened, [file] * 4)) == [3] * 4
+
+
 def test_another_version_is_damage_not_data(file: Path) -> None:
     sqlite.connect(file, TABLES, 1).close()
     with pytest.raises(IndexDamaged, match="version 1, not 2"):
