@@ -10,7 +10,8 @@ import pytest
 
 from memory_bank.notes import _swap
 from tests.benchmarks import torture
-from tests.benchmarks.torture import Log, Verdict, judge
+from tests.benchmarks.torture import Verdict, judge
+from tests.benchmarks.writers import Log
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks, kills and swaps files")
 
@@ -29,7 +30,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("operations", "kinds"),
     [
-        (12, ("agent", "editor", "library", "library")),
+        (12, ("agent", "editor", "library", "library", "mender")),
         pytest.param(200, torture.KINDS, marks=pytest.mark.torture),
     ],
     ids=["short", "long"],
