@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from memory_bank import sqlite
 from memory_bank.embedders._numpy import np
+from memory_bank.embedders._vectors import unit
 from memory_bank.retrievers._kept import Kept
 from memory_bank.retrievers._words import LEAST, STOP_WORDS, Near, forms, stems
 from memory_bank.retrievers.base import Entry, Matches, Question, Scope
@@ -30,7 +31,7 @@ NEAREST = 3
 """Related words looked for beside one of a question."""
 _GROWN = 1.2
 """How much more words than when the most used were chosen, for them to be chosen anew."""
-_VERSION = 3
+_VERSION = 4
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE forms (word TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
@@ -101,7 +102,7 @@ class RelatedWords:
             with sqlite.guarded(self._kept.file):
                 base = self._kept.opened()
                 words = _most_used(base)
-                vectors = self._embedder.embed(list(words.values())).astype(np.float16).tobytes()
+                vectors = _packed(self._embedder.embed(list(words.values())))
                 with sqlite.transaction(base):
                     base.execute("DELETE FROM chosen")
                     row = (_counted(base), "\n".join(words), vectors)
@@ -147,8 +148,7 @@ class _Chosen:
         row = base.execute("SELECT counted, stems, vectors FROM chosen").fetchone()
         self.counted: int | None = row[0] if row else None
         self.stems = row[1].split("\n") if row and row[1] else []
-        data = np.frombuffer(row[2] if self.stems else b"", np.float16)
-        self._vectors = data.reshape(len(self.stems) or 1, -1).astype(np.float32)
+        self._vectors = _unpacked(row[2] if self.stems else b"", len(self.stems))
         self._known: dict[str, tuple[Near, ...]] = {}
 
     def near(self, asked: Mapping[str, str], embedder: Embedder) -> dict[str, tuple[Near, ...]]:
@@ -166,6 +166,18 @@ class _Chosen:
         places = places[np.argsort(-cosines[places], kind="stable")][: NEAREST + 1]
         found = [Near(self.stems[place], float(cosines[place])) for place in places]
         return tuple(near for near in found if near.stem != stem)[:NEAREST]
+
+
+def _packed(vectors: NDArray[np.float32]) -> bytes:
+    """Return rows with a byte a number, each by its largest: cosines stay within .005."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=1e-9)
+    packed: NDArray[np.int8] = np.rint(vectors * (127 / largest)).astype(np.int8)
+    return packed.tobytes()
+
+
+def _unpacked(data: bytes, count: int) -> NDArray[np.float32]:
+    """Return the rows of length 1 that were packed."""
+    return unit(np.frombuffer(data, np.int8).reshape(count or 1, -1).astype(np.float32))
 
 
 def _chosen_at(base: Connection) -> int | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from memory_bank import open_bank, recall
 from memory_bank.config import Settings
 from memory_bank.embedders import static
 from memory_bank.errors import IndexDamaged
+from memory_bank.retrievers import related
 from memory_bank.retrievers.base import Entry
 from memory_bank.retrievers.related import RelatedWords
 
@@ -82,3 +84,26 @@ def test_an_answer_has_what_says_it_in_other_words(tmp_path: Path) -> None:
         assert {note.path for note in found.notes[:2]} == {"0.md", "2.md"}
         assert any(reason.source == "keyword" for reason in found.notes[0].reasons)
         assert not recall(bank, "What was bought?", mode="lexical").notes
+
+
+def test_packed_vectors_are_as_like_one_another_as_they_were() -> None:
+    words = [
+        "buy",
+        "bought",
+        "purchase",
+        "house",
+        "dwelling",
+        "kestrel",
+        "falcon",
+        "index",
+        "search",
+        "river",
+        "ocean",
+    ]
+    vectors = static.load(Settings()).embed([*words, ""])
+    packed = related._packed(vectors)
+    assert len(packed) == vectors.size
+    found = related._unpacked(packed, len(vectors))
+    np.testing.assert_allclose(found @ found.T, vectors @ vectors.T, atol=0.005)
+    assert not found[-1].any()
+    assert related._unpacked(b"", 0).shape == (1, 0)
