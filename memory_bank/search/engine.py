@@ -202,13 +202,22 @@ class Engine:
 
     def _contenders(self, ranking: Ranking, limit: int) -> dict[int, _Group]:
         """Return the notes that can be among the best once they are boosted, by number."""
-        best = _by_note(ranking)
-        last = limit - 1 + (_SPARE if lookup.supersedes(self._base) else 0)
-        if last < len(best):
-            least = sorted((score for score, _ in best.values()), reverse=True)[last]
-            least /= boosts.most(self._settings.memory)
-            best = {note: found for note, found in best.items() if found[0] >= least}
-        return {note: _Group(note, row, score) for note, (score, row) in best.items()}
+        last = limit + (_SPARE if lookup.supersedes(self._base) else 0)
+        owner, scores = ranking.owner, ranking.scores
+        found: dict[int, _Group] = {}
+        least = 0.0
+        for row in sorted(scores, key=scores.__getitem__, reverse=True):
+            score = scores[row]
+            if score < least:
+                break
+            group = found.get(owner[row])
+            if group is None:
+                found[owner[row]] = _Group(owner[row], row, score)
+                if len(found) == last:
+                    least = score / boosts.most(self._settings.memory)
+            elif score == group.score:
+                group.row = min(row, group.row)  # the first of equals is shown
+        return found
 
     def _boost(self, groups: Mapping[int, _Group], now: float) -> None:
         settings = self._settings.memory
@@ -261,18 +270,6 @@ class Engine:
             for group in best
             if group.note in notes and group.row in places
         )
-
-
-def _by_note(ranking: Ranking) -> dict[int, tuple[float, int]]:
-    """Return each note's best score, and the passage that has it: the first of equals."""
-    best: dict[int, tuple[float, int]] = {}
-    owner = ranking.owner
-    for row, score in ranking.scores.items():
-        note = owner[row]
-        known = best.get(note)
-        if known is None or score > known[0] or (score == known[0] and row < known[1]):
-            best[note] = score, row
-    return best
 
 
 def _also(
