@@ -38,8 +38,8 @@ _PAUSE = 0.01
 _MAKING = 3.0
 """Seconds after which a new database that is locked was no new one."""
 _TRIES = 20
-"""How often a database is opened when others who open it remove the same file each time."""
-_GONE = "SQLITE_IOERR_DELETE_NOENT"
+"""How often a database is opened when somebody else is in the way each time."""
+_GONE, _SHUT = "SQLITE_IOERR_DELETE_NOENT", "SQLITE_CANTOPEN"
 _CHUNK = 512
 """Values in one statement; SQLite takes more, but plans and caches shorter ones better."""
 _shared: dict[str, tuple[int, int]] = {}
@@ -74,18 +74,21 @@ def connect(file: Path, tables: str, version: int, *, make: bool = True) -> Conn
 def _opened(file: Path, tables: str, version: int, *, make: bool) -> tuple[Connection, int]:
     """Open a database and set it up; return it with the version of what is there.
 
-    SQLite removes the write-ahead log that another database has left beside an empty one, and fails
-    when somebody else who opens it has just done so: then there is nothing in the way any more.
+    Tried again where somebody else was in the way for a moment: SQLite removes the write-ahead log
+    that another database has left beside an empty one, and fails when another opener has just done
+    so; and a folder that was deleted may be there again.
     """
     tries = _TRIES
     while True:
-        base = _open(file, make=make)
+        base = None
         try:
+            base = _open(file, make=make)
             return base, _prepare(base, tables, version if make else 0)
         except BaseException as error:
-            base.close()
+            if base is not None:
+                base.close()
             tries -= 1
-            if getattr(error, "sqlite_errorname", "") != _GONE or not tries:
+            if getattr(error, "sqlite_errorname", "") not in {_GONE, _SHUT} or not tries:
                 raise
 
 
@@ -200,6 +203,8 @@ def guarded(file: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorname", "")  # not all have one
         if code in _UNREADABLE or any(word in str(error).lower() for word in _DAMAGE):
             raise IndexDamaged(f"{file} is damaged: {error}", "it is made again") from error
+        if code == _SHUT and _vanished(file):
+            raise IndexDamaged(f"{file} is gone", "it is made again") from error
         if "locked" in str(error):
             raise Busy(f"{file} is in use by another process", "try again") from error
         raise StorageFailed(
@@ -207,6 +212,11 @@ def guarded(file: Path) -> Iterator[None]:
         ) from error
     except sqlite3.DatabaseError as error:
         raise IndexDamaged(f"{file} is damaged: {error}", "it is made again") from error
+
+
+def _vanished(file: Path) -> bool:
+    """Tell whether a database was deleted, with its folder or in one that can be written."""
+    return not file.exists() and (not file.parent.exists() or os.access(file.parent, os.W_OK))
 
 
 def keep_mapped(file: Path) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from memory_bank import Bank, create, doctor, list_notes, recall
+from memory_bank import Bank, create, doctor, list_notes, recall, sqlite
 from memory_bank.indexer.healed import told
 
 Opening = Callable[..., Bank]
@@ -108,3 +109,19 @@ def test_in_words() -> None:
     assert told(["keyword", "writing", "notes"]) == (
         "finished a change of several files that was cut short; made anew: keyword, notes"
     )
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_index_that_is_deleted_while_it_is_opened_is_made_again(
+    bank: Bank, folder: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    opening, left = sqlite.connect, [folder / ".index"] * times
+
+    def deleted_before(file: Path, *rest: Any, **how: Any) -> sqlite.Connection:
+        if left:
+            shutil.rmtree(left.pop(), ignore_errors=True)
+        return opening(file, *rest, **how)
+
+    monkeypatch.setattr(sqlite, "connect", deleted_before)
+    assert recall(bank, "kestrel").notes
+    assert left == []

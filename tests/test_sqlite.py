@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -61,9 +62,23 @@ def test_a_file_that_is_no_database_is_damage(file: Path, data: bytes) -> None:
         sqlite.connect(file, TABLES, 1)
 
 
-def test_a_place_that_can_not_be_written_is_storage(file: Path) -> None:
-    with pytest.raises(StorageFailed):
+def test_a_folder_that_is_gone_is_damage(file: Path) -> None:
+    with pytest.raises(IndexDamaged, match="gone"):
         sqlite.connect(file / "below" / "x.db", TABLES, 1)
+
+
+def test_a_database_whose_folder_was_deleted_is_damage(file: Path) -> None:
+    folder = file.parent / "index"
+    folder.mkdir()
+    base = sqlite.connect(folder / "x.db", TABLES, 1)
+    base.execute("PRAGMA journal_mode = DELETE")
+    shutil.rmtree(folder)
+    with pytest.raises(IndexDamaged), sqlite.guarded(folder / "x.db"):
+        base.execute("INSERT INTO a VALUES (1, 'one')")
+    base.close()
+
+
+def test_a_place_that_can_not_be_written_is_storage(file: Path) -> None:
     file.mkdir()
     with pytest.raises(StorageFailed):
         sqlite.connect(file, TABLES, 1)
