@@ -349,7 +349,7 @@ class Bank:
         """Remove the manifest, when no other process is in the middle of a batch."""
         self._drop()
         self.layout.make_index()
-        with locked(self.layout.index):
+        with locked(self.layout.index, make=self.layout.make_index):
             sqlite.discard(self.layout.manifest)
 
 

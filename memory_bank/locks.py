@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,23 +12,33 @@ from memory_bank.errors import Busy, StorageFailed
 
 WAIT = 30.0
 """Seconds to wait for a lock; holders keep it for one write or one batch."""
+_TRIES = 100
+"""How often a folder is made that somebody deletes each time."""
 
 
 @contextmanager
-def locked(folder: Path, *, wait: float = WAIT) -> Iterator[None]:
+def locked(
+    folder: Path, *, wait: float = WAIT, make: Callable[[], object] | None = None
+) -> Iterator[None]:
     """Hold the lock of a folder; raise Busy when another holds it for longer than `wait` seconds.
 
-    Threads and processes exclude each other alike: every call has a handle of its own.
+    Threads and processes exclude each other alike: every call has a handle of its own. What is
+    locked is the folder that stands there; one that may be deleted meanwhile is made by `make`.
     """
-    try:
-        handle = _open(folder)
-    except OSError as error:
-        raise _refused(folder, error) from error
-    try:
+    deadline = time.monotonic() + wait
+    handle = None
+    tries = _TRIES
+    while handle is None:
+        tries -= 1
         try:
-            _acquire(handle, folder, wait)
+            handle = _held(folder, wait, deadline)
+        except FileNotFoundError as error:
+            if make is None or not tries:
+                raise _refused(folder, error) from error
+            make()
         except OSError as error:  # a file system without locks, some network shares for one
             raise _refused(folder, error) from error
+    try:
         try:
             yield
         finally:
@@ -37,14 +47,27 @@ def locked(folder: Path, *, wait: float = WAIT) -> Iterator[None]:
         os.close(handle)
 
 
+def _held(folder: Path, wait: float, deadline: float) -> int | None:
+    """Return a handle that has the lock; None when the folder was another one meanwhile."""
+    handle = _open(folder)
+    try:
+        _acquire(handle, folder, wait, deadline)
+        if _stands(handle, folder):
+            return handle
+    except BaseException:
+        os.close(handle)
+        raise
+    os.close(handle)
+    return None
+
+
 def _refused(folder: Path, error: OSError) -> StorageFailed:
     return StorageFailed(
         f"{folder} can't be locked: {error.strerror}", "check that it is there, on a local disk"
     )
 
 
-def _acquire(handle: int, folder: Path, wait: float) -> None:
-    deadline = time.monotonic() + wait
+def _acquire(handle: int, folder: Path, wait: float, deadline: float) -> None:
     pause = 0.001
     while not _try(handle):
         if time.monotonic() > deadline:
@@ -64,6 +87,9 @@ if os.name == "nt":  # pragma: no cover  (Windows has no flock; an open file can
     def _open(folder: Path) -> int:
         return os.open(folder / ".mb-lock", os.O_RDWR | os.O_CREAT)
 
+    def _stands(handle: int, folder: Path) -> bool:  # noqa: ARG001
+        return True
+
     def _try(handle: int) -> bool:
         try:
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
@@ -81,6 +107,10 @@ else:
     # The folder itself is locked: a lock file inside could be deleted under its holder.
     def _open(folder: Path) -> int:
         return os.open(folder, os.O_RDONLY)
+
+    def _stands(handle: int, folder: Path) -> bool:
+        """Tell whether the folder that is locked is the one that stands there now."""
+        return os.path.samestat(os.fstat(handle), os.stat(folder))  # noqa: PTH116
 
     def _try(handle: int) -> bool:
         try:

@@ -228,7 +228,7 @@ def _connect(place: Layout, healed: Healed) -> tuple[Connection, sqlite.Identity
             return database.connect(place.manifest, make=False), before
         except IndexDamaged:
             pass
-    with locked(place.index):
+    with locked(place.index, make=place.make_index):
         anew = not place.manifest.exists() and _was_indexed(place)
         try:
             base = database.connect(place.manifest)  # as another process left it meanwhile

@@ -98,3 +98,39 @@ def test_a_file_system_without_locks_is_a_clear_error(
     monkeypatch.setattr(fcntl, "flock", refuse)
     with pytest.raises(StorageFailed, match="not supported"), locked(folder):
         pass
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a folder in use can't be deleted there")
+def test_who_waited_holds_the_lock_of_the_folder_that_stands_there_now(folder: Path) -> None:
+    place = folder / "index"
+    place.mkdir()
+    waiting, inside, done = threading.Event(), threading.Event(), threading.Event()
+
+    def wait() -> None:
+        waiting.set()
+        with locked(place):
+            inside.set()
+            assert done.wait(20)
+
+    with locked(place):
+        thread = threading.Thread(target=wait)
+        thread.start()
+        assert waiting.wait(20)
+        time.sleep(0.05)  # it has opened the folder that goes now
+        place.rmdir()
+        place.mkdir()
+    assert inside.wait(20)
+    with pytest.raises(Busy), locked(place, wait=0):
+        pass
+    done.set()
+    thread.join()
+
+
+def test_a_folder_that_was_deleted_is_made_to_be_locked(folder: Path) -> None:
+    place = folder / "index"
+    with pytest.raises(StorageFailed), locked(place):
+        pass
+    with locked(place, make=place.mkdir), pytest.raises(Busy), locked(place, wait=0):
+        pass
+    with pytest.raises(StorageFailed), locked(folder / "never", make=lambda: None):
+        pass
