@@ -19,7 +19,7 @@ from memory_bank.indexer.filling import Filling, Load
 from memory_bank.indexer.healed import INDEXING, Healed, untold
 from memory_bank.indexer.reading import Asked, Found, Place, Same, Unread
 from memory_bank.indexer.report import Progress, SyncReport, silent
-from memory_bank.layout import Layout
+from memory_bank.layout import Layout, private_folder
 from memory_bank.locks import WAIT, locked
 from memory_bank.manifest import resolve, write
 from memory_bank.manifest.database import DONE, unfinished
@@ -135,7 +135,8 @@ class Indexer:
         Another process may have made all anew while this one waited; entries of the old manifest
         must not come into the new retrievers.
         """
-        with locked(self._layout.index, wait=wait, make=self._layout.make_index):
+        folder = private_folder(self._layout.index)
+        with locked(folder, wait=wait, make=self._layout.make_index):
             if not self._current():
                 raise IndexDamaged(f"{self._layout.manifest} was replaced", "it is opened anew")
             yield

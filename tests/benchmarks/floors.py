@@ -4,8 +4,9 @@ python -m tests.benchmarks.floors --notes 10000 --keep DIR
 
 Warm: the calls of tantivy, usearch and the embedder that a question makes, made again with nothing
 around them; then with SQLite's statements, the files of the answer read and hashed, and snippets as
-the bare run cuts them. Cold: what a process takes that only imports what a question imports, and the look at
-the files in a process that does nothing else.
+the bare run cuts them; and whole questions whose ranking and snippets are remembered, as if they
+cost nothing. Cold: what a process takes that only imports what a question imports, and the look at the
+files in a process that does nothing else.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ import pytest
 from blake3 import blake3
 
 from memory_bank import Bank, open_bank, recall
+from memory_bank.actions import recall as answers
 from memory_bank.retrievers import _asked
 from memory_bank.retrievers._matrix import Matrix
+from memory_bank.search.engine import Engine
 from tests.benchmarks import corpus
 from tests.benchmarks.bare import WALK, Bare
 from tests.benchmarks.places import made, ready
@@ -122,27 +125,59 @@ def _again(calls: Sequence[Call]) -> None:
         call()
 
 
-def warm(bank: Bank, bare: Bare, table: Table) -> None:
-    """Take the times of whole questions, of their searches alone, and of the bare run, in turns."""
+class _Spared:
+    """Parts of a question that are remembered instead of done, as long as they are named."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._names: frozenset[str] = frozenset()
+        for owner, name in ((Engine, "_rank"), (answers, "_snippet")):
+            patch.setattr(owner, name, self._remembering(name, getattr(owner, name)))
+
+    def _remembering(self, name: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        known: dict[object, Any] = {}
+
+        def remembered(*given: Any) -> Any:
+            if name not in self._names:
+                return work(*given)
+            key = given[-1].text if name == "_rank" else (given[1].row, given[2])
+            if key not in known:
+                known[key] = work(*given)
+            return known[key]
+
+        return remembered
+
+    def without(self, names: Sequence[str], work: Call) -> None:
+        self._names = frozenset(names)
+        work()
+        self._names = frozenset()
+
+
+def warm(bank: Bank, bare: Bare, table: Table, spared: _Spared) -> None:
+    """Take the times of whole questions, of parts of them, and of the bare run, in turns."""
     asked = corpus.questions(_QUESTIONS)
     for question in asked[:5]:
         recall(bank, question, count_access=False)
-    recorded = [(q, calls_of(bank, q), answer_of(bank, bare, q)) for q in asked]
-    least = []
-    for question, calls, more in recorded:
-        kinds = [
-            partial(recall, bank, question, count_access=False),
-            partial(_again, calls),
-            partial(_again, [*calls, *more]),
-            partial(bare.query, question),
-        ]
-        rounds = [[timed(kind) for kind in kinds] for _ in range(3)]
-        least.append([min(times) for times in zip(*rounds, strict=True)])
-    ours, searches, libraries, bares = (list(column) for column in zip(*least, strict=True))
-    for name, of in (("p50", statistics.median), ("p95", partial(percentile, share=0.95))):
-        table.ratio(f"warm hybrid recall, {name}", of(ours), of(bares))
-        table.ratio(f"… its searches and embedding alone, {name}", of(searches), of(bares))
-        table.ratio(f"… with SQL, files and snippets, {name}", of(libraries), of(bares))
+    columns: dict[str, list[float]] = {}
+    for question in asked:
+        whole = partial(recall, bank, question, count_access=False)
+        calls = calls_of(bank, question)
+        kinds: dict[str, Call] = {
+            "warm hybrid recall": whole,
+            "… its searches and embedding alone": partial(_again, calls),
+            "… with SQL, files and snippets": partial(
+                _again, [*calls, *answer_of(bank, bare, question)]
+            ),
+            "… if ranking cost nothing": partial(spared.without, ["_rank"], whole),
+            "… if snippets neither": partial(spared.without, ["_rank", "_snippet"], whole),
+            "bare": partial(bare.query, question),
+        }
+        rounds = [{name: timed(kind) for name, kind in kinds.items()} for _ in range(4)]
+        for name in kinds:
+            columns.setdefault(name, []).append(min(times[name] for times in rounds))
+    for part, of in (("p50", statistics.median), ("p95", partial(percentile, share=0.95))):
+        for name, column in columns.items():
+            if name != "bare":
+                table.ratio(f"{name}, {part}", of(column), of(columns["bare"]))
 
 
 def cold(folder: Path, bare: Bare, table: Table) -> None:
@@ -193,7 +228,8 @@ def main() -> None:
         with open_bank(folder) as bank:
             ready(bank, bare)
             table.start(f"What a question can't do without, {options.notes} notes")
-            warm(bank, bare, table)
+            with pytest.MonkeyPatch.context() as patch:
+                warm(bank, bare, table, _Spared(patch))
         cold(folder, bare, table)
 
 
