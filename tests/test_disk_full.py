@@ -136,8 +136,11 @@ def test_accesses_that_can_not_be_counted_do_not_stop_the_answer(
     assert recall(bank, "kestrel").notes[0].access_count == 1
 
 
+# Python itself keeps the first ten kilobytes of a module that it compiles under such a limit, and
+# every process after it fails to load that: nothing compiled is to be kept.
 LIMITED = """
 import resource, sys
+sys.dont_write_bytecode = True
 from memory_bank import append, open_bank, recall, rename
 from memory_bank.errors import StorageFailed
 with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:

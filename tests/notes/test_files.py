@@ -131,6 +131,7 @@ def test_a_full_disk_leaves_the_old_bytes_and_says_so(small_disk: Path) -> None:
 
 LIMITED = """
 import resource, sys
+sys.dont_write_bytecode = True  # Python would keep the start of what it compiles
 from pathlib import Path
 from memory_bank.errors import StorageFailed
 from memory_bank.notes import files
