@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from memory_bank.manifest.database import DONE
+from memory_bank.manifest.database import DONE, ETAG
 from memory_bank.retrievers.base import Retriever
 from memory_bank.sqlite import Connection
 
 _NOTES = (
-    "SELECT path, state, size, etag, reason, note_id, title, type, status, created, updated,"
-    " content_hash, source_type, meta FROM notes"
+    f"SELECT path, state, size, {ETAG}, reason, note_id, title, type, status, created, updated,"
+    " lower(hex(content_hash)), source_type, meta FROM notes"
 )
 _TABLES = {
     "tags": "SELECT path, tag FROM tags JOIN notes ON id = note",
     "fields": "SELECT path, key, value FROM fields JOIN notes ON id = note",
-    "names": "SELECT path, key, rank FROM names JOIN notes ON id = note",
+    "names": "SELECT path, name, rank FROM names JOIN notes ON id = note",
     "sections": (
         "SELECT path, ordinal, line, end_line, headings FROM sections JOIN notes ON id = note"
     ),

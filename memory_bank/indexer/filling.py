@@ -13,7 +13,7 @@ from memory_bank.indexer.healed import INDEXING, Healed
 from memory_bank.indexer.reading import Asked, Place, answers
 from memory_bank.indexer.report import Progress, SyncReport, silent
 from memory_bank.manifest import write
-from memory_bank.manifest.database import COMPLETE, DONE, PENDING, complete, meta
+from memory_bank.manifest.database import COMPLETE, DONE, ETAG, PENDING, complete, meta
 from memory_bank.manifest.rows import NoteRows
 from memory_bank.retrievers.base import Entry, Retriever
 from memory_bank.sqlite import Connection, chunked, transaction
@@ -31,7 +31,7 @@ _FEW = 16
 _ONE_BATCH = 0.001
 _EMBED_TURN = 2.0
 """Seconds of embedding under one lock."""
-_NOTES = "SELECT id, path, etag FROM notes"
+_NOTES = f"SELECT id, path, {ETAG} FROM notes"
 _CUT_SHORT = ""
 """Recorded instead of a version while a retriever is filled anew."""
 

@@ -22,7 +22,7 @@ from memory_bank.indexer.report import Progress, SyncReport, silent
 from memory_bank.layout import Layout, private_folder
 from memory_bank.locks import WAIT, locked
 from memory_bank.manifest import resolve, write
-from memory_bank.manifest.database import DONE, unfinished
+from memory_bank.manifest.database import DONE, ETAG, unfinished
 from memory_bank.manifest.rows import NoteRows
 from memory_bank.notes.scan import look, scan
 from memory_bank.retrievers.base import Entry, Retriever
@@ -196,7 +196,7 @@ class Indexer:
         etags = dict(
             chunked(
                 self._base,
-                f"SELECT path, etag FROM notes WHERE state = {DONE} AND path IN ({{}})",
+                f"SELECT path, {ETAG} FROM notes WHERE state = {DONE} AND path IN ({{}})",
                 paths,
             )
         )

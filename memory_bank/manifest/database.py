@@ -11,7 +11,7 @@ from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged
 from memory_bank.sqlite import Connection
 
-VERSION = 5
+VERSION = 6
 """Changes whenever the tables, or what is read from a note, change: the index is then rebuilt."""
 
 SEPARATOR = "\x1f"
@@ -25,6 +25,9 @@ SEEN = "seen"
 """Key of the fingerprint of the files that all rows were found equal to; SQLite takes it out with
 the first row that changes."""
 
+ETAG = "lower(hex(etag))"
+"""The etag of a note as everybody else has it; the column has its bytes, half as many."""
+
 _STAMPED = "path, state, size, mtime_ns, ctime_ns, inode"
 """Columns of a note that say which file it was indexed from."""
 
@@ -33,14 +36,14 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE notes (
     id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL UNIQUE, state INTEGER NOT NULL,
     size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL,
-    inode INTEGER NOT NULL, etag TEXT NOT NULL, reason TEXT NOT NULL DEFAULT '',
+    inode INTEGER NOT NULL, etag BLOB NOT NULL, reason TEXT NOT NULL DEFAULT '',
     note_id TEXT NOT NULL DEFAULT '', title TEXT NOT NULL DEFAULT '',
     type TEXT NOT NULL DEFAULT '', status TEXT NOT NULL DEFAULT '',
     created REAL NOT NULL DEFAULT 0, updated REAL NOT NULL DEFAULT 0,
-    dated INTEGER NOT NULL DEFAULT 1, content_hash TEXT NOT NULL DEFAULT '',
+    dated INTEGER NOT NULL DEFAULT 1, content_hash BLOB NOT NULL DEFAULT x'',
     source_type TEXT NOT NULL DEFAULT '', meta TEXT NOT NULL DEFAULT '{}'
 );
-CREATE INDEX notes_hash ON notes (substr(content_hash, 1, 12));
+CREATE INDEX notes_hash ON notes (substr(content_hash, 1, 6));
 CREATE INDEX notes_status ON notes (status) WHERE status <> 'active';
 CREATE INDEX notes_state ON notes (state) WHERE state <> 1;
 CREATE INDEX notes_undated ON notes (dated) WHERE dated = 0;
@@ -55,8 +58,8 @@ CREATE TABLE fields (
 ) WITHOUT ROWID;
 CREATE INDEX fields_key ON fields (key, value);
 CREATE TABLE names (
-    key TEXT NOT NULL, rank INTEGER NOT NULL,
-    note INTEGER NOT NULL REFERENCES notes ON DELETE CASCADE, PRIMARY KEY (key, rank, note)
+    name INTEGER NOT NULL, rank INTEGER NOT NULL,
+    note INTEGER NOT NULL REFERENCES notes ON DELETE CASCADE, PRIMARY KEY (name, rank, note)
 ) WITHOUT ROWID;
 CREATE INDEX names_note ON names (note);
 CREATE TABLE sections (
@@ -77,13 +80,13 @@ CREATE TABLE blocks (
 CREATE TABLE links (
     id INTEGER PRIMARY KEY, note INTEGER NOT NULL REFERENCES notes ON DELETE CASCADE,
     line INTEGER NOT NULL, kind TEXT NOT NULL, type TEXT NOT NULL, target TEXT NOT NULL,
-    key TEXT NOT NULL, second_key TEXT NOT NULL, ghost TEXT NOT NULL, heading TEXT NOT NULL,
+    name INTEGER NOT NULL, second_name INTEGER NOT NULL, ghost TEXT NOT NULL, heading TEXT NOT NULL,
     block TEXT NOT NULL, text TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL,
     dest INTEGER, ambiguous INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX links_note ON links (note);
-CREATE INDEX links_key ON links (key);
-CREATE INDEX links_second ON links (second_key) WHERE second_key <> '';
+CREATE INDEX links_name ON links (name);
+CREATE INDEX links_second ON links (second_name) WHERE second_name <> 0;
 CREATE INDEX links_dest ON links (dest);
 CREATE INDEX links_type ON links (type) WHERE type <> 'related_to';
 CREATE TABLE faults (

@@ -24,7 +24,7 @@ class Condition(NamedTuple):
 
 _LINKS = (
     "id IN (SELECT note FROM links WHERE lower(ghost) IN (?1, ?1 || '.md') OR dest IN"
-    " (SELECT note FROM names WHERE key = ?1))"
+    " (SELECT note FROM names WHERE name = ?2))"
 )
 _SQL = {
     "tag": "id IN (SELECT note FROM tags WHERE tag = ?1)",
@@ -74,16 +74,16 @@ def _meeting(base: Connection, condition: Condition) -> set[int]:
         name = condition.key.casefold()
         return {n for v in values for n in _numbers(base.execute(met, (name, v.casefold())))}
     select = f"SELECT id FROM notes WHERE {test}"
-    return {
-        n for v in values for n in _numbers(base.execute(select, (_written(condition.key, v),)))
-    }
+    return {n for v in values for n in _numbers(base.execute(select, _written(condition.key, v)))}
 
 
-def _written(name: str, value: str) -> str:
-    """Return a value as its column has it."""
-    if name == "in":
-        return value.strip("/") + "/"
-    return key(value) if name == "links" else value.lower().lstrip("#")
+def _written(name: str, value: str) -> tuple[str] | tuple[str, int]:
+    """Return a value as the columns have it."""
+    if name == "links":
+        from memory_bank.manifest.targets import known_as  # start-up: few questions name a note
+
+        return key(value), known_as(value)
+    return (value.strip("/") + "/",) if name == "in" else (value.lower().lstrip("#"),)
 
 
 def _numbers(rows: Iterable[tuple[int]]) -> set[int]:

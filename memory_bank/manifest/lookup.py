@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from memory_bank.errors import IndexDamaged
 from memory_bank.manifest.database import (
     DONE,
+    ETAG,
     GONE,
     MEAN_WORDS,
     PENDING,
@@ -19,8 +20,8 @@ from memory_bank.retrievers.base import Scope
 from memory_bank.sqlite import Connection, chunked
 
 _COLUMNS = (
-    "id, path, etag, size, note_id, title, type, status, created, updated, content_hash,"
-    " source_type, meta"
+    f"id, path, {ETAG}, size, note_id, title, type, status, created, updated,"
+    " lower(hex(content_hash)), source_type, meta"
 )
 NEXT = ("next",)
 PREVIOUS = ("previous", "prev")
@@ -144,10 +145,10 @@ def note_at(base: Connection, path: str) -> NoteRow | None:
 def with_content(base: Connection, content_hash: str) -> NoteRow | None:
     """Return the oldest live note of that content."""
     row = base.execute(
-        f"SELECT {_COLUMNS} FROM notes WHERE substr(content_hash, 1, 12) = substr(?1, 1, 12)"
+        f"SELECT {_COLUMNS} FROM notes WHERE substr(content_hash, 1, 6) = substr(?1, 1, 6)"
         f" AND content_hash = ?1 AND {_LIVE} AND status <> 'archived'"
         " ORDER BY created, path LIMIT 1",
-        (content_hash,),
+        (bytes.fromhex(content_hash),),
     ).fetchone()
     return _note(row, _tags(base, [row[0]])) if row else None
 
@@ -330,7 +331,7 @@ def any_done(base: Connection) -> bool:
 
 def etags(base: Connection) -> dict[str, str]:
     """Return the path and etag of every live note."""
-    return dict(base.execute(f"SELECT path, etag FROM notes WHERE {_LIVE} ORDER BY path"))
+    return dict(base.execute(f"SELECT path, {ETAG} FROM notes WHERE {_LIVE} ORDER BY path"))
 
 
 def _tags(base: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:

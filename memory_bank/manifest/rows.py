@@ -75,7 +75,7 @@ def rows_of(note: Note, stamp: Stamp, dating: Dating, project_prefix: str) -> No
         said=_said(note, dating),
         tags=note.meta.tags,
         fields=list(_fields(note.meta.extra)),
-        names=[found for found in names_of(note) if found[0]],
+        names=list(names_of(note)),
         sections=[
             (ordinal, section.line, section.end_line, SEPARATOR.join(section.headings))
             for ordinal, section in enumerate(note.body.sections)
@@ -114,8 +114,8 @@ def _said(note: Note, dating: Dating) -> Row:
     }
     said = {key: value for key, value in rest.items() if value}
     return (
-        meta.id, note.title, meta.type, meta.status, *dating, note.content_hash, meta.source_type,
-        json.dumps(said, ensure_ascii=False, default=str) if said else "{}",
+        meta.id, note.title, meta.type, meta.status, *dating, bytes.fromhex(note.content_hash),
+        meta.source_type, json.dumps(said, ensure_ascii=False, default=str) if said else "{}",
     )  # fmt: skip
 
 

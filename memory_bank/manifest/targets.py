@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import posixpath
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.filenames import FOLDER
+from memory_bank.notes.identity import number_of
 from memory_bank.notes.names import key, name_of
 
 if TYPE_CHECKING:
@@ -17,17 +18,39 @@ PATH, FILE_NAME, ALIAS, TITLE, ID = range(5)
 """Ranks of a name: a link takes the notes of the lowest rank that has any."""
 
 
-class Target(NamedTuple):
-    """Where a link may lead: keys in order, and the ghost's name when no note answers."""
+NO_NAME = 0
+"""Stands for the name that is not there."""
 
-    first: str
-    second: str
+
+class Target(NamedTuple):
+    """Where a link may lead: names in order, and the ghost's name when no note answers."""
+
+    first: int
+    second: int
     ghost: str
 
 
-def names_of(note: Note) -> Iterator[tuple[str, int]]:
-    """Yield every key that a note answers to, with its rank."""
-    whole = key(note.name)
+def known_as(name: str) -> int:
+    """Return what a name is known by in the manifest: the number of its key, or NO_NAME.
+
+    Names take a third of the room that their letters would, and are looked up whole only.
+    """
+    looked_up = key(name)
+    return number_of(looked_up) if looked_up else NO_NAME
+
+
+def names_of(note: Note) -> Iterator[tuple[int, int]]:
+    """Yield every name that a note answers to, with its rank."""
+    said = [*spoken(note.path, note.meta.aliases), (note.title, TITLE), (note.meta.id, ID)]
+    for name, rank in said:
+        number = known_as(name)
+        if number != NO_NAME:
+            yield number, rank
+
+
+def spoken(path: str, aliases: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Yield the keys by which a person would call the note at a path, with their ranks."""
+    whole = key(name_of(path))
     yield whole, PATH
     bare = whole.removesuffix(".markdown")
     if bare != whole:
@@ -35,12 +58,8 @@ def names_of(note: Note) -> Iterator[tuple[str, int]]:
     parts = bare.split("/")
     for start in range(1, len(parts)):
         yield "/".join(parts[start:]), FILE_NAME
-    for alias in note.meta.aliases:
+    for alias in aliases:
         yield key(alias), ALIAS
-    if note.title:
-        yield key(note.title), TITLE
-    if note.meta.id:
-        yield key(note.meta.id), ID
 
 
 def target_of(link: Link, path: str, project_prefix: str) -> Target:
@@ -52,22 +71,22 @@ def target_of(link: Link, path: str, project_prefix: str) -> Target:
     """
     written = unicodedata.normalize("NFC", " ".join(link.target.split()))
     if not written:
-        return Target(key(path), "", name_of(path))
+        return Target(known_as(path), NO_NAME, name_of(path))
     if link.kind == "reference" and not link.target.endswith((".md", ".markdown")):
-        return Target(key(written), "", written)
+        return Target(known_as(written), NO_NAME, written)
     relative = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
     rooted = posixpath.normpath(written.lstrip("/"))
     if link.kind == "markdown" or written.startswith(("./", "../")):
         ghost = posixpath.normpath(project_prefix + relative)
-        second = key(rooted) if not written.startswith(".") else ""
+        second = known_as(rooted) if not written.startswith(".") else NO_NAME
         return Target(_below(relative), second, written if ghost.startswith("..") else ghost)
     if project_prefix and rooted.startswith(project_prefix):
         rooted = rooted.removeprefix(project_prefix)
-    return Target(key(rooted), key(relative) if "/" in rooted else "", rooted)
+    return Target(known_as(rooted), known_as(relative) if "/" in rooted else NO_NAME, rooted)
 
 
-def _below(path: str) -> str:
-    """Return the key of a path below the bank; a path that leaves the bank names no note."""
+def _below(path: str) -> int:
+    """Return the name of a path below the bank; a path that leaves the bank names no note."""
     if path.startswith(f"../{FOLDER}/"):
         path = path.removeprefix(f"../{FOLDER}/")
-    return "" if path.startswith("../") else key(path)
+    return NO_NAME if path.startswith("../") else known_as(path)

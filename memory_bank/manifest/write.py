@@ -27,13 +27,13 @@ _SAID = (
     " content_hash = ?, source_type = ?, meta = ?"
 )
 _LINKS = (
-    "links (note, line, kind, type, target, key, second_key, ghost, heading, block, text, before,"
-    " after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "links (note, line, kind, type, target, name, second_name, ghost, heading, block, text,"
+    " before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _ROWS: tuple[tuple[str, Callable[[NoteRows], Iterable[Row]]], ...] = (
     ("tags VALUES (?, ?)", lambda note: ((tag,) for tag in note.tags)),
     ("fields VALUES (?, ?, ?)", lambda note: note.fields),
-    ("names (note, key, rank) VALUES (?, ?, ?)", lambda note: note.names),
+    ("names (note, name, rank) VALUES (?, ?, ?)", lambda note: note.names),
     ("blocks VALUES (?, ?, ?)", lambda note: note.blocks),
     ("faults VALUES (?, ?, ?)", lambda note: note.faults),
     ("sections VALUES (?, ?, ?, ?, ?)", lambda note: note.sections),
@@ -65,7 +65,7 @@ def put_unindexed(base: Connection, files: Mapping[str, tuple[Stamp, str, str]])
     """Record files that can't be indexed, by path: stamp, etag and reason; return their numbers."""
     found = files.items()
     numbers = _upsert(base, UNINDEXED, [(path, stamp, etag) for path, (stamp, etag, _) in found])
-    nothing = ("", "", "", "", 0, 0, BY_NOTE, "", "", "{}")
+    nothing = ("", "", "", "", 0, 0, BY_NOTE, b"", "", "{}")
     base.executemany(
         f"UPDATE notes SET reason = ?, {_SAID} WHERE id = ?",
         ((file[2], *nothing, number) for number, file in zip(numbers, files.values(), strict=True)),
@@ -102,7 +102,7 @@ def put_commits(base: Connection, head: str, first: Mapping[str, float]) -> bool
         ((when, path) for path, when in first.items()),
     )
     lost = base.execute(
-        f"UPDATE notes SET etag = '', mtime_ns = 0 WHERE dated = {BY_GIT}"
+        f"UPDATE notes SET etag = x'', mtime_ns = 0 WHERE dated = {BY_GIT}"
         " AND path NOT IN (SELECT path FROM commits)"
     )
     return lost.rowcount > 0
@@ -171,7 +171,7 @@ def _upsert(base: Connection, state: int, files: Sequence[tuple[str, Stamp, str]
         "INSERT INTO notes (id, path, state, size, mtime_ns, ctime_ns, inode, etag)"
         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO UPDATE SET state = ?3,"
         " size = ?4, mtime_ns = ?5, ctime_ns = ?6, inode = ?7, etag = ?8",
-        ((number[path], path, state, *stamp, etag) for path, stamp, etag in files),
+        ((number[path], path, state, *stamp, bytes.fromhex(etag)) for path, stamp, etag in files),
     )
     return [number[path] for path in paths]
 

@@ -36,6 +36,11 @@ def content_hash(content: str) -> str:
     return blake3(normalise(content).encode()).hexdigest()
 
 
+def number_of(text: str) -> int:
+    """Return what a text is known by in a database: 63 bits of its BLAKE3, SQLite's integers."""
+    return int.from_bytes(blake3(text.encode()).digest(8), "big") >> 1
+
+
 def note_id(content: str, created_at: datetime) -> str:
     """Return a note's id: 12 hex digits of BLAKE3(content + created_at)."""
     return blake3((content + iso(created_at)).encode()).hexdigest()[:12]

@@ -14,12 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from blake3 import blake3
-
 from memory_bank import sqlite
 from memory_bank.embedders._numpy import np
 from memory_bank.embedders.base import Embedder, identity
 from memory_bank.errors import IndexDamaged, StorageFailed
+from memory_bank.notes.identity import number_of
 from memory_bank.retrievers import _matrix
 from memory_bank.retrievers._kept import Kept
 from memory_bank.retrievers._matrix import Matrix, Published
@@ -92,7 +91,7 @@ class VectorIndex:
             base = self._kept.begun()
             base.executemany("DELETE FROM entries WHERE note = ?", ((note,) for note in replaced))
             said = [(entry, text) for entry in entries if (text := text_of(entry))]
-            keys = [key_of(text) for _, text in said]
+            keys = [number_of(text) for _, text in said]
             texts = {key: text for key, (_, text) in zip(keys, said, strict=True)}
             base.executemany(
                 "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",
@@ -372,8 +371,3 @@ def text_of(entry: Entry) -> str:
     path = [entry.title, *(heading for heading in entry.headings if heading != entry.title)]
     said = " > ".join(part for part in path if any(map(str.isalpha, part)))
     return f"{said}\n{without_block_ids(entry.text).strip()}".strip("\n")
-
-
-def key_of(text: str) -> int:
-    """Return the key of a text's vector: 63 bits of its BLAKE3, which SQLite holds as they are."""
-    return int.from_bytes(blake3(text.encode()).digest(8), "big") >> 1

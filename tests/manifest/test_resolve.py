@@ -124,10 +124,13 @@ def test_a_note_may_link_to_itself(folder: Path, opening: Opening) -> None:
 
 
 def test_a_name_brings_those_that_look_like_it(folder: Path, opening: Opening) -> None:
-    put(folder, {"decisions/tantivy.md": "x", "whoosh.md": "x"})
+    text = "---\naliases: [Full-text search]\n---\nx\n"
+    put(folder, {"decisions/tantivy.md": text, "whoosh.md": "x"})
+    (folder / "full-text-serch.md").write_bytes(b"\0")  # not indexed: nothing to suggest
     bank = opening(folder)
     bank.catch_up()
     assert resolve.similar(bank.index.base, "tantivi") == ["decisions/tantivy"]
+    assert resolve.similar(bank.index.base, "full text serch") == ["decisions/tantivy"]
     assert resolve.similar(bank.index.base, "zzzzzz") == []
 
 

@@ -72,7 +72,7 @@ def test_nothing_stays_of_a_note_that_can_not_be_indexed_any_more(
     bank.catch_up()
     (folder / "a.md").write_bytes(b"\0")
     kept = "note_id, title, type, status, created, updated, content_hash, source_type, meta"
-    assert rows(bank, f"SELECT {kept} FROM notes") == [("", "", "", "", 0, 0, "", "", "{}")]
+    assert rows(bank, f"SELECT {kept} FROM notes") == [("", "", "", "", 0, 0, b"", "", "{}")]
     for table in ("tags", "fields", "names", "sections", "passages", "blocks", "links", "faults"):
         assert rows(bank, f"SELECT * FROM {table}") == [], table
     assert lookup.unindexed(bank.index.base)[0][0] == "a.md"
