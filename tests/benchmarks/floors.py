@@ -5,7 +5,7 @@ python -m tests.benchmarks.floors --notes 10000 --keep DIR
 Warm: the calls of tantivy, usearch and the embedder that a question makes, made again with nothing
 around them; then with SQLite's statements, the files of the answer read and hashed, and snippets as
 the bare run cuts them; and whole questions whose ranking and snippets are remembered, as if they
-cost nothing. Cold: what a process takes that only imports what a question imports, and the look at the
+cost nothing, or that look at a quarter of the candidates. Cold: what a process takes that only imports what a question imports, and the look at the
 files in a process that does nothing else.
 """
 
@@ -28,6 +28,7 @@ from memory_bank import Bank, open_bank, recall
 from memory_bank.actions import recall as answers
 from memory_bank.retrievers import _asked
 from memory_bank.retrievers._matrix import Matrix
+from memory_bank.search import engine
 from memory_bank.search.engine import Engine
 from tests.benchmarks import corpus
 from tests.benchmarks.bare import WALK, Bare
@@ -152,6 +153,18 @@ class _Spared:
         self._names = frozenset()
 
 
+def _fewer(work: Call) -> None:
+    """Ask with a quarter of the candidates, which finds worse."""
+    depths = {name: getattr(engine, name) for name in ("DEPTH", "NOTES_DEPTH", "NEAR_DEPTH")}
+    try:
+        for name, depth in depths.items():
+            setattr(engine, name, depth // 4)
+        work()
+    finally:
+        for name, depth in depths.items():
+            setattr(engine, name, depth)
+
+
 def warm(bank: Bank, bare: Bare, table: Table, spared: _Spared) -> None:
     """Take the times of whole questions, of parts of them, and of the bare run, in turns."""
     asked = corpus.questions(_QUESTIONS)
@@ -169,6 +182,7 @@ def warm(bank: Bank, bare: Bare, table: Table, spared: _Spared) -> None:
             ),
             "… if ranking cost nothing": partial(spared.without, ["_rank"], whole),
             "… if snippets neither": partial(spared.without, ["_rank", "_snippet"], whole),
+            "… with a quarter of the candidates": partial(_fewer, whole),
             "bare": partial(bare.query, question),
         }
         rounds = [{name: timed(kind) for name, kind in kinds.items()} for _ in range(4)]

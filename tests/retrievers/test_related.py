@@ -102,8 +102,9 @@ def test_packed_vectors_are_as_like_one_another_as_they_were() -> None:
     ]
     vectors = static.load(Settings()).embed([*words, ""])
     packed = related._packed(vectors)
-    assert len(packed) == vectors.size
-    found = related._unpacked(packed, len(vectors))
-    np.testing.assert_allclose(found @ found.T, vectors @ vectors.T, atol=0.005)
+    assert len(packed) == len(vectors) * related.NUMBERS
+    found, cut = related._unpacked(packed, len(vectors)), related._cut(vectors)
+    np.testing.assert_allclose(found @ found.T, cut @ cut.T, atol=0.005)
+    np.testing.assert_allclose(cut @ cut.T, vectors @ vectors.T, atol=0.2)
     assert not found[-1].any()
     assert related._unpacked(b"", 0).shape == (1, 0)
