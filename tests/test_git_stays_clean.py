@@ -33,14 +33,31 @@ def test_in_a_clean_clone(project: Path, tmp_path: Path, git: Git) -> None:
     assert git(clone, "status", "--porcelain") == ""
 
 
-def test_in_a_folder_that_was_never_made_a_bank(project: Path, git: Git) -> None:
-    """A vault without our `.gitignore`: the index brings its own."""
+@pytest.fixture
+def vault(project: Path, git: Git) -> Path:
+    """Make the notes a folder without our `.gitignore`."""
     git(project, "rm", "-q", ".memories/.gitignore")
     git(project, "commit", "-q", "-m", "No rules")
     git(project, "mv", ".memories", "vault")
     git(project, "commit", "-q", "-m", "A plain folder")
-    _read_everything(project / "vault")
-    assert git(project, "status", "--porcelain") == ""
+    return project / "vault"
+
+
+def test_in_a_folder_that_was_never_made_a_bank(vault: Path, git: Git) -> None:
+    """The index brings its own rules."""
+    _read_everything(vault)
+    assert git(vault, "status", "--porcelain") == ""
+
+
+def test_the_rules_of_an_index_come_back_when_something_is_indexed(vault: Path, git: Git) -> None:
+    note = vault / "decisions/tantivy.md"
+    with open_bank(vault, settings={"memory.embedder": "none"}) as bank:
+        bank.sync()
+        (vault / ".index/.gitignore").unlink()
+        note.write_text(f"{note.read_text()}\nkestrel\n")
+        assert recall(bank, "kestrel").result_count
+    git(vault, "checkout", "--", ".")
+    assert git(vault, "status", "--porcelain") == ""
 
 
 def test_while_watching(project: Path, git: Git) -> None:
