@@ -11,16 +11,27 @@ import pytest
 
 from memory_bank import Bank, doctor, recall, remember
 from memory_bank.actions.upkeep import compare
-from memory_bank.retrievers import vectors
+from memory_bank.retrievers import _matrix, vectors
 
 Opening = Callable[..., Bank]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
-def bank(folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch) -> Bank:
-    """Open a bank with every kind of derived file: words, whole notes, vectors and a matrix."""
+def bank(
+    folder: Path,
+    opening: Opening,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> Bank:
+    """Open a bank with every kind of derived file: words, whole notes, vectors and a graph.
+
+    Vectors stand in a plain file instead where that is to be damaged.
+    """
     monkeypatch.setattr(vectors, "_RECENT_MOST", 2)
+    params = getattr(request.node, "callspec", None)
+    if params is None or not str(params.params.get("kind")).endswith(".i8"):
+        monkeypatch.setattr(_matrix, "GRAPH_FROM", 1)
     for number in range(6):
         text = (
             f"# Note {number}\n\nThe kestrel of field{number}x hovers.\n\n[[{(number + 1) % 6}]]\n"
@@ -57,7 +68,8 @@ KINDS = (
     "bank-id", "manifest.db", "manifest.db-wal", "manifest.db-shm", "keyword/meta.json",
     "keyword/.managed.json", "keyword/owner", "keyword/*.term", "keyword/*.idx", "keyword/*.fast",
     "keyword/*.store", "keyword/sealed.json", "notes/meta.json", "notes/*.pos", "vectors/*/vectors.db",
-    "vectors/*/vectors.db-wal", "vectors/*/*.f16", "vectors/*/*.keys",
+    "vectors/*/vectors.db-wal", "vectors/*/*.i8", "vectors/*/*.keys",
+    "vectors/*/*.usearch",
 )  # fmt: skip
 
 
@@ -115,10 +127,10 @@ IN_PLACE = """
 import sys
 from pathlib import Path
 from memory_bank import open_bank
-from memory_bank.retrievers import vectors
+from memory_bank.retrievers import _matrix, vectors
 from tests.test_damage import HARM, KINDS, healed, right
 
-vectors._RECENT_MOST = 2
+vectors._RECENT_MOST, _matrix.GRAPH_FROM = 2, 1
 folder, harm, then = Path(sys.argv[1]), *sys.argv[2:]
 
 def opened():

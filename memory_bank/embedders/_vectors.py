@@ -25,6 +25,26 @@ def unit(rows: Vectors) -> Vectors:
     return rows
 
 
+def packed(rows: Vectors) -> NDArray[np.int8]:
+    """Return rows with a byte a number, each by its largest: cosines stay within .005."""
+    largest = np.abs(rows).max(axis=1, keepdims=True, initial=1e-9)
+    numbers: NDArray[np.int8] = np.rint(rows * (127 / largest)).astype(np.int8)
+    return numbers
+
+
+def unpacked(rows: NDArray[np.int8]) -> Vectors:
+    """Return packed rows as rows of length 1."""
+    return unit(rows.astype(np.float32))
+
+
+def cosines(rows: NDArray[np.int8], vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the cosine of each packed row with a vector of length 1; 0 for a row of zeros."""
+    numbers = rows.astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
+    found: NDArray[np.float32] = numbers @ vector / np.maximum(lengths, 1)
+    return found
+
+
 def encode(
     ids: Sequence[Sequence[int]], encoder: Encoder, *, dimension: int, tokens: int
 ) -> Vectors:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from memory_bank import sqlite
 from memory_bank.embedders._numpy import np
-from memory_bank.embedders._vectors import unit
+from memory_bank.embedders._vectors import packed, unit, unpacked
 from memory_bank.retrievers._kept import Kept
 from memory_bank.retrievers._words import LEAST, STOP_WORDS, Near, forms, stems
 from memory_bank.retrievers.base import Entry, Matches, Question, Scope
@@ -105,11 +105,12 @@ class RelatedWords:
             with sqlite.guarded(self._kept.file):
                 base = self._kept.opened()
                 words = _most_used(base)
-                vectors = _packed(self._embedder.embed(list(words.values())))
+                vectors = packed(_cut(self._embedder.embed(list(words.values())))).tobytes()
                 with sqlite.transaction(base):
                     base.execute("DELETE FROM chosen")
                     row = (_counted(base), "\n".join(words), vectors)
                     base.execute("INSERT INTO chosen VALUES (?, ?, ?)", row)
+                sqlite.settle(base)
         return 0
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:  # noqa: ARG002
@@ -151,7 +152,8 @@ class _Chosen:
         row = base.execute("SELECT counted, stems, vectors FROM chosen").fetchone()
         self.counted: int | None = row[0] if row else None
         self.stems = row[1].split("\n") if row and row[1] else []
-        self._vectors = _unpacked(row[2] if self.stems else b"", len(self.stems))
+        numbers = np.frombuffer(row[2] if self.stems else b"", np.int8)
+        self._vectors = unpacked(numbers.reshape(-1, NUMBERS))
         self._known: dict[str, tuple[Near, ...]] = {}
 
     def near(self, asked: Mapping[str, str], embedder: Embedder) -> dict[str, tuple[Near, ...]]:
@@ -170,19 +172,6 @@ class _Chosen:
         places = places[np.argsort(-cosines[places], kind="stable")][: NEAREST + 1]
         found = [Near(self.stems[place], float(cosines[place])) for place in places]
         return tuple(near for near in found if near.stem != stem)[:NEAREST]
-
-
-def _packed(vectors: NDArray[np.float32]) -> bytes:
-    """Return rows, cut, with a byte a number, each by its largest: cosines stay within .005."""
-    rows = _cut(vectors)
-    largest = np.abs(rows).max(axis=1, keepdims=True, initial=1e-9)
-    packed: NDArray[np.int8] = np.rint(rows * (127 / largest)).astype(np.int8)
-    return packed.tobytes()
-
-
-def _unpacked(data: bytes, count: int) -> NDArray[np.float32]:
-    """Return the rows of length 1 that were packed."""
-    return unit(np.frombuffer(data, np.int8).reshape(count or 1, -1).astype(np.float32))
 
 
 def _cut(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from memory_bank import sqlite
 from memory_bank.embedders._numpy import np
+from memory_bank.embedders._vectors import packed, unpacked
 from memory_bank.embedders.base import Embedder, identity
 from memory_bank.errors import IndexDamaged, StorageFailed
 from memory_bank.notes.identity import number_of
@@ -42,7 +43,7 @@ CREATE TABLE vectors (key INTEGER PRIMARY KEY, slot INTEGER, vector BLOB);
 CREATE INDEX vectors_recent ON vectors (key) WHERE slot IS NULL;
 CREATE TABLE waiting (key INTEGER PRIMARY KEY, text TEXT NOT NULL);
 """
-_TABLES_VERSION = 1
+_TABLES_VERSION = 2
 _BATCH, _MOST_AT_ONCE = 256, 2048
 """Texts that are embedded at a time: at first, and with an embedder that is fast."""
 _SOON = 0.2
@@ -223,7 +224,7 @@ class VectorIndex:
     def _embed_batch(self, base: Connection) -> int:
         rows = base.execute("SELECT key, text FROM waiting LIMIT ?", (self._batch,)).fetchall()
         started = time.monotonic()
-        vectors = self._embedder.embed([text for _, text in rows]).astype(np.float16)
+        vectors = packed(self._embedder.embed([text for _, text in rows]))
         if time.monotonic() - started < _SOON:  # a fast embedder is given more at a time
             self._batch = min(2 * self._batch, _MOST_AT_ONCE)
         with sqlite.transaction(base):
@@ -241,13 +242,13 @@ class VectorIndex:
             f"SELECT key, slot, vector FROM vectors WHERE {_USED} ORDER BY key"
         ).fetchall()
         keys = np.array([key for key, _, _ in rows], np.int64)
-        vectors = np.empty((len(rows), self._embedder.dimension), np.float16)
+        vectors = np.empty((len(rows), self._embedder.dimension), np.int8)
         kept = np.array([place for place, row in enumerate(rows) if row[1] is not None], np.int64)
         if matrix is not None:
-            vectors[kept] = matrix.vectors()[[rows[place][1] for place in kept]]
+            vectors[kept] = matrix.at(np.array([rows[place][1] for place in kept], np.int64))
         for place, (_, slot, blob) in enumerate(rows):
             if slot is None:
-                vectors[place] = np.frombuffer(blob, np.float16)
+                vectors[place] = np.frombuffer(blob, np.int8)
         generation = matrix.generation + 1 if matrix else 1
         published = _matrix.publish(self._folder, generation, keys, vectors)
         record = (json.dumps(published._asdict()),)
@@ -290,10 +291,7 @@ class VectorIndex:
         if self._recent is None or self._recent[0] != version:
             rows = base.execute(_RECENT).fetchall()
             keys = np.array([key for key, _ in rows], np.int64)
-            data = b"".join(vector for _, vector in rows)
-            shape = (len(rows), self._embedder.dimension)
-            vectors = np.frombuffer(data, np.float16).reshape(shape).astype(np.float32)
-            self._recent = (version, keys, vectors)
+            self._recent = (version, keys, self._unpacked(vector for _, vector in rows))
         return self._recent[1], self._recent[2]
 
     def _nearest(self, base: Connection, vector: NDArray[np.float32], limit: int) -> Scored:
@@ -321,12 +319,17 @@ class VectorIndex:
         found: dict[int, float] = {}
         if kept and matrix is not None:
             slots = np.array([slot for _, slot in kept], np.int64)
-            scores = matrix.among(slots, vector).tolist()
-            found.update(zip((key for key, _ in kept), scores, strict=True))
-        for key, slot, blob in rows:
-            if slot is None:
-                found[key] = float(np.frombuffer(blob, np.float16).astype(np.float32) @ vector)
+            scores = matrix.among(slots, vector)
+            found.update(zip((key for key, _ in kept), scores.tolist(), strict=True))
+        recent = {key: blob for key, slot, blob in rows if slot is None}
+        scores = self._unpacked(recent.values()) @ vector
+        found.update(zip(recent, scores.tolist(), strict=True))
         return np.array(list(found), np.int64), np.array(list(found.values()), np.float32)
+
+    def _unpacked(self, blobs: Iterable[bytes]) -> NDArray[np.float32]:
+        """Return vectors of the table as rows of length 1."""
+        numbers = np.frombuffer(b"".join(blobs), np.int8)
+        return unpacked(numbers.reshape(-1, self._embedder.dimension))
 
     def _entries_of(self, base: Connection, notes: Collection[int]) -> int:
         sql = "SELECT count(*) FROM entries WHERE note IN ({})"

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from memory_bank.embedders._vectors import unpacked
 from memory_bank.manifest import lookup
 from memory_bank.retrievers.base import Question, Scope
 from memory_bank.retrievers.keyword import KeywordIndex
@@ -46,10 +47,10 @@ def nearest_fed_back(index: VectorIndex, base: Any, vector: Any, limit: int) -> 
     for key in keys.tolist():
         sql = "SELECT slot, vector FROM vectors WHERE key = ?"
         slot, blob = base.execute(sql, (key,)).fetchone()
-        stored = matrix.vectors()[slot] if matrix and slot is not None else blob
-        rows.append(np.frombuffer(bytes(stored), np.float16).astype(np.float32))
+        kept = matrix is not None and slot is not None
+        rows.append(matrix.at(np.array([slot]))[0] if kept else np.frombuffer(blob, np.int8))
     if rows:
-        vector = vector + _MOVED * np.mean(rows, axis=0)
+        vector = vector + _MOVED * np.mean(unpacked(np.array(rows)), axis=0)
         vector = vector / np.linalg.norm(vector)
     return _nearest(index, base, vector, limit)
 

@@ -12,6 +12,7 @@ import pytest
 from memory_bank.config import Settings
 from memory_bank.embedders import hashing
 from memory_bank.errors import IndexDamaged
+from memory_bank.retrievers import _matrix
 from memory_bank.retrievers import vectors as vectors_module
 from memory_bank.retrievers.base import Entry, Question, Retriever, Scope
 from memory_bank.retrievers.keyword import KeywordIndex
@@ -48,7 +49,10 @@ def _vectors(folder: Path, owner: str) -> Retriever:
     return VectorIndex(folder, owner, hashing.load(Settings()))
 
 
-KINDS = {"keyword": _keyword, "notes": _whole_notes, "vectors": _vectors, "published": _vectors}
+KINDS = {
+    "keyword": _keyword, "notes": _whole_notes, "vectors": _vectors, "published": _vectors,
+    "graph": _vectors,
+}  # fmt: skip
 
 
 @pytest.fixture(params=KINDS)
@@ -57,10 +61,13 @@ def make(
 ) -> Iterator[Make]:
     """Make retrievers of one kind on one folder; all are closed in the end.
 
-    `published` is the kind `vectors` whose vectors all go into a matrix at once.
+    `published` is the kind `vectors` whose vectors all go into a matrix at once, `graph` that whose
+    matrix is large enough for a graph.
     """
-    if request.param == "published":
+    if request.param in {"published", "graph"}:
         monkeypatch.setattr(vectors_module, "_RECENT_MOST", 0)
+    if request.param == "graph":
+        monkeypatch.setattr(_matrix, "GRAPH_FROM", 1)
     made: list[Retriever] = []
 
     def make(owner: str = "one") -> Retriever:
