@@ -41,11 +41,10 @@ def known_as(name: str) -> int:
 
 def names_of(note: Note) -> Iterator[tuple[int, int]]:
     """Yield every name that a note answers to, with its rank."""
-    said = [*spoken(note.path, note.meta.aliases), (note.title, TITLE), (note.meta.id, ID)]
-    for name, rank in said:
-        number = known_as(name)
-        if number != NO_NAME:
-            yield number, rank
+    further = (key(note.title), TITLE), (key(note.meta.id), ID)
+    for name, rank in (*spoken(note.path, note.meta.aliases), *further):
+        if name:
+            yield number_of(name), rank
 
 
 def spoken(path: str, aliases: Iterable[str]) -> Iterator[tuple[str, int]]:

@@ -45,6 +45,13 @@ def test_a_link_means_a_note_by_any_of_its_names(folder: Path, opening: Opening,
     assert leads(opening(folder)) == {"d/a.md": ["facts/bm25.md"]}
 
 
+def test_of_a_name_that_ends_like_a_file_one_suffix_is_dropped(
+    folder: Path, opening: Opening
+) -> None:
+    put(folder, {"a.md": "---\naliases: [foo.md.md, '']\n---\n", "b.md": "[[foo.md.md]] [[foo]]"})
+    assert leads(opening(folder)) == {"b.md": ["a.md", "ghost:foo"]}
+
+
 @pytest.mark.parametrize(
     ("link", "ghost"),
     [
