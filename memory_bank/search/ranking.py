@@ -30,7 +30,7 @@ BESIDE_MEANING = (0.3, 0.2)
 """What their meaning adds, times the weight of meaning."""
 ALONE = 0.3
 """What the own score counts in place of a neighbour that others have and this passage lacks."""
-TITLED = 0.4
+TITLED = 0.6
 """What a title with the question's names adds to a note in a sequence: neighbours lend their words
 to it, and nothing else would tell who speaks."""
 CONTAINER = 1.0
