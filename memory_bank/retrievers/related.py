@@ -161,7 +161,7 @@ class _Chosen:
         if not self.stems:
             return {}
         new = {stem: form for stem, form in asked.items() if stem not in self._known}
-        vectors = _cut(embedder.embed(list(new.values())))
+        vectors = _cut(embedder.embed(list(new.values()))) if new else ()
         for stem, vector in zip(new, vectors, strict=True):
             # one product a word: for so few, a product of matrices takes several times as long
             self._known[stem] = self._nearest(stem, self._vectors @ vector)
