@@ -11,6 +11,7 @@ import pytest
 
 from memory_bank import Bank, doctor, recall, remember
 from memory_bank.actions.upkeep import compare
+from memory_bank.errors import NoteNotFound
 from memory_bank.retrievers import _matrix, vectors
 
 Opening = Callable[..., Bank]
@@ -230,6 +231,14 @@ def test_rows_that_are_wrong_are_made_again(bank: Bank, sql: str) -> None:
     bank.close()
     doctor(bank)
     right(bank)
+
+
+def test_suggestions_are_taken_from_rows_that_can_be_read(bank: Bank) -> None:
+    bank.index.base.execute("UPDATE notes SET meta = 'no json'")
+    with pytest.raises(NoteNotFound) as caught:
+        bank.find("22")
+    assert "did you mean 2" in caught.value.hint
+    healed(bank)
 
 
 def test_the_notes_are_not_touched_by_healing(bank: Bank, folder: Path) -> None:

@@ -341,10 +341,16 @@ def _tags(base: Connection, numbers: Sequence[int]) -> dict[int, list[str]]:
     return found
 
 
+def rest_of(path: str, meta: str) -> dict[str, Any]:
+    """Read the front matter beyond the columns of a note's row; raise IndexDamaged."""
+    try:
+        found: dict[str, Any] = json.loads(meta)
+    except ValueError as error:
+        raise IndexDamaged(f"the row of {path} is damaged", "it is made again") from error
+    return found
+
+
 def _note(row: Sequence[Any], tags: Mapping[int, list[str]]) -> NoteRow:
     known = dict(zip(_FIELDS, row, strict=True))
-    try:
-        known["rest"] = json.loads(known["rest"])
-    except ValueError as error:
-        raise IndexDamaged(f"the row of {known['path']} is damaged", "it is made again") from error
+    known["rest"] = rest_of(known["path"], known["rest"])
     return NoteRow(**known, tags=tuple(tags.get(known["number"], ())))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 
 from memory_bank.errors import BadName
 from memory_bank.manifest.database import DONE, GONE, PENDING
+from memory_bank.manifest.lookup import rest_of
 from memory_bank.manifest.targets import NO_NAME, PATH, known_as, spoken
 from memory_bank.notes.names import key, name_of, path_of
 from memory_bank.notes.scan import is_text
@@ -71,7 +71,7 @@ def similar(base: Connection, name: str, most: int = 3) -> list[str]:
     paths = {
         word: name_of(path)
         for path, meta in rows
-        for word, _ in spoken(path, json.loads(meta).get("aliases", ()))
+        for word, _ in spoken(path, rest_of(path, meta).get("aliases", ()))
     }
     near = get_close_matches(key(name), list(paths), n=most, cutoff=0.6)
     return list(dict.fromkeys(paths[word] for word in near))
