@@ -15,10 +15,9 @@ from __future__ import annotations
 
 __version__ = "0.1.0"
 
-TYPE_CHECKING = False  # `typing` would have to be loaded to say so
-if TYPE_CHECKING:
-    from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
     from memory_bank.actions.create import create
     from memory_bank.actions.doctor import doctor
     from memory_bank.actions.evaluate import Judged, evaluate, evaluate_collection

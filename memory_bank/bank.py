@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
@@ -17,7 +16,6 @@ from memory_bank.errors import (
     BadInput,
     Busy,
     IndexDamaged,
-    MemoryBankError,
     NoteNotFound,
 )
 from memory_bank.indexer.healed import ACCESSES, MANIFEST, WRITING
@@ -30,7 +28,6 @@ from memory_bank.wiring import Index
 
 if TYPE_CHECKING:
     from memory_bank.indexer.report import Progress, SyncReport
-    from memory_bank.indexer.scout import Scout
 
 _EMBED_SECONDS = 1.0
 """How long a query may embed what is new before it answers; the rest waits for `sync`."""
@@ -70,7 +67,6 @@ class Bank:
         self._index: Index | None = None
         self._access: AccessLog | None = None
         self._news = News(place.root)
-        self._scout: Scout | None = None
 
     def __enter__(self) -> Self:
         """Return the bank itself."""
@@ -90,9 +86,6 @@ class Bank:
         with self.lock:
             self._drop()
             self._news.close()
-            if self._scout is not None:
-                self._scout.dismiss()
-                self._scout = None
             if self._access is not None:
                 self._access.close()
                 self._access = None
@@ -163,44 +156,10 @@ class Bank:
                 self.problem = f"{report.waiting} passages wait for their vectors: {next_}"
 
     def answer(self, ask: Callable[[Index], Result], progress: Progress | None = None) -> Result:
-        """Bring the index up to the files and ask it; the question must change nothing.
-
-        After `look_ahead` it is asked while the look goes on, and once more if there was news.
-        """
+        """Bring the index up to the files and ask it; the question must change nothing."""
         with self.lock:
-            if self._scout is not None:
-                ahead = self._ahead(self._scout, ask)
-                self._scout = None
-                if ahead is not None:
-                    return ahead[0]
             self.catch_up(progress)
             return self.healing(ask)
-
-    def _ahead(self, scout: Scout, ask: Callable[[Index], Result]) -> tuple[Result] | None:
-        """Ask while a scout looks; return the answer, or None if there was news meanwhile."""
-        found = None
-        try:
-            if self.layout.manifest.exists():
-                with suppress(MemoryBankError):  # raised later, if there is reason still
-                    found = self.healing(lambda index: (sqlite.version(index.base), ask(index)))
-            if found is None or not self._complete(found[0], scout):
-                return None
-        finally:
-            scout.dismiss()
-        self._news.indexed(self._index)
-        return (found[1],)
-
-    def look_ahead(self, scout: Scout | None = None) -> None:
-        """Look at the files from a copy of this process, while it loads what will answer.
-
-        One that was sent before takes the place of a new one. For a process that has one question
-        and no threads; elsewhere it does nothing.
-        """
-        if self._index is None and self._access is None and not self.store.interrupted():
-            from memory_bank.indexer.scout import Scout
-
-            self._news.gather()
-            self._scout = scout or Scout.sent(lambda: str(self.layout.root))
 
     def embed(self, seconds: float) -> SyncReport:
         """Embed what waits for about that many seconds, so that no question has to.
@@ -215,29 +174,14 @@ class Bank:
         heard = self._index is not None and self._news.changed(self._index) == frozenset()
         return heard and self._complete()
 
-    def _complete(self, version: int | None = None, scout: Scout | None = None) -> bool:
-        """Tell whether every retriever has everything that the manifest knows.
-
-        With a version and a scout: and whether no other process has changed the manifest since it
-        had that, and all that it knows is as in the files that the scout saw.
-        """
+    def _complete(self) -> bool:
+        """Tell whether every retriever has everything that the manifest knows."""
         index = self._index
         try:
             with sqlite.guarded(self.layout.manifest):
-                if index is None or (scout is not None and not self._saw(index, scout)):
-                    return False
-                if version not in {None, sqlite.version(index.base)}:
-                    return False
-                return index.current() and index.complete()
+                return index is not None and index.current() and index.complete()
         except IndexDamaged:
             return False
-
-    def _saw(self, index: Index, scout: Scout) -> bool:
-        seen = scout.fingerprint(self.layout.root)
-        if not seen or index.saw(seen):
-            return bool(seen)
-        files = scout.scan()
-        return files is not None and index.equals(files)
 
     def healing(self, ask: Callable[[Index], Result]) -> Result:
         """Ask the index; when it turns out damaged, mend it from the files and ask again.

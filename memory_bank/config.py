@@ -14,6 +14,9 @@ from memory_bank.errors import BadSetting
 MAX_NOTE_BYTES = 10_000_000
 _HUGE = 10**300
 
+MODES = ("lexical", "semantic", "hybrid")
+"""Ways to search."""
+
 
 class Key(NamedTuple):
     """What is known of one setting beside its type and default."""
@@ -54,7 +57,7 @@ class Memory(NamedTuple):
 class Search(NamedTuple):
     """Section `[search]`: how hits are found and ranked."""
 
-    mode: Annotated[str, Key("default mode", choices=("lexical", "semantic", "hybrid"))] = "hybrid"
+    mode: Annotated[str, Key("default mode", choices=MODES)] = "hybrid"
     fusion: Annotated[str, Key("how lists become one", choices=("scores", "rrf"))] = "scores"
     rrf_k: Annotated[float, Key("the constant of reciprocal rank fusion", low=1)] = 60.0
     limit: Annotated[int, Key("default number of notes in an answer", low=1)] = 10

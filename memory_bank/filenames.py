@@ -1,8 +1,4 @@
-"""What names of files and folders in a bank mean, and where a bank is: without loading anything.
-
-A question's first step is a look at the files, sent off before the rest is loaded; so nothing is
-imported here but `os`.
-"""
+"""What names of files and folders in a bank mean, and where a bank is."""
 
 from __future__ import annotations
 
@@ -32,14 +28,3 @@ def above(folder: str) -> str | None:
         folder, before = os.path.dirname(folder), folder
         if folder == before:
             return None
-
-
-def meant(named: str | None) -> str:
-    """Return the folder of notes, resolved, that a name or else the working directory means.
-
-    As `layout.locate` finds it where no setting sends it elsewhere. Raises FileNotFoundError.
-    """
-    found = inside(os.path.expanduser(named)) if named else above(os.path.realpath(os.curdir))
-    if found is None:
-        raise FileNotFoundError(FOLDER)
-    return os.path.realpath(found)

@@ -18,7 +18,6 @@ from memory_bank.sqlite import Connection
 
 if TYPE_CHECKING:
     from memory_bank.indexer.sync import Indexer
-    from memory_bank.notes.scan import Scan
     from memory_bank.retrievers.base import Retriever
     from memory_bank.retrievers.keyword import KeywordIndex
     from memory_bank.retrievers.related import RelatedWords
@@ -56,16 +55,6 @@ class Index:
     def complete(self) -> bool:
         """Tell whether every retriever has everything that was indexed, without an indexer."""
         return database.complete(self.base, self._signature())
-
-    def saw(self, fingerprint: str) -> bool:
-        """Tell whether all notes are known to be those of the files with that fingerprint."""
-        return database.seen(self.base, fingerprint)
-
-    def equals(self, files: Scan) -> bool:
-        """Tell whether all notes are those of the files that a scan met; if so, it is recorded."""
-        from memory_bank.indexer.changes import compare
-
-        return not compare(self.base, files)
 
     def close(self) -> None:
         """Let go of all files."""

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from memory_bank.actions import collection, judged
 from memory_bank.actions.expected import Expected, lead
 from memory_bank.actions.judged import Judged
-from memory_bank.actions.recall import MODES, MOST, RecalledNote, recall
+from memory_bank.actions.recall import MOST, RecalledNote, recall
 from memory_bank.bank import Bank
-from memory_bank.config import Settings
+from memory_bank.config import MODES, Settings
 from memory_bank.errors import BadInput
 from memory_bank.search import measures
 from memory_bank.search.hits import Reason

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memory_bank import sqlite
 from memory_bank.actions.joined import LinkShown, joined, node_of
 from memory_bank.bank import Bank
+from memory_bank.config import MODES
 from memory_bank.errors import BadInput
 from memory_bank.manifest import database, filters
 from memory_bank.manifest.lookup import BY_HAND, PassageRow, SectionRow
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from memory_bank.indexer.report import Progress
 
 SCHEMA_VERSION = "1.0"
-MODES = ("lexical", "semantic", "hybrid")
 MOST = 100
 """Notes in an answer."""
 _CHANGING = "others changed notes all the time: some may be missing"

@@ -3,9 +3,10 @@
 from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
-from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED, see, seen
-from memory_bank.notes.scan import Scan, Stamp, dumped, fingerprint
-from memory_bank.sqlite import Connection, chunked, version
+from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED
+from memory_bank.manifest.resolve import numbers
+from memory_bank.notes.scan import Scan, Stamp
+from memory_bank.sqlite import Connection, chunked
 
 
 class Changes(NamedTuple):
@@ -28,21 +29,7 @@ _UNFINISHED = f"SELECT path FROM notes WHERE state <> {DONE} AND state IN ({PEND
 
 
 def compare(base: Connection, scan: Scan) -> Changes:
-    """Compare a scan of all files with the manifest by stamps; bytes decide later.
-
-    When nothing differs, that is recorded, and the next scan is known by its fingerprint.
-    """
-    found = fingerprint(dumped(scan))
-    if seen(base, found):
-        return Changes({}, (), None)
-    as_of = version(base)
-    changes = _compared(base, scan)
-    if not changes:
-        see(base, found, as_of)
-    return changes
-
-
-def _compared(base: Connection, scan: Scan) -> Changes:
+    """Compare a scan of all files with the manifest by stamps; bytes decide later."""
     recorded = dict(base.execute("SELECT path, reason FROM refused"))
     others = [path for (path,) in base.execute(_UNFINISHED)]
     changed, gone = _compare(base, base.execute(_FINISHED), others, scan)
@@ -73,6 +60,4 @@ def _compare(
     gone = [path for path in (*stamps, *unfinished) if path not in scan.files]
     if not gone:
         return changed, ()
-    from memory_bank.manifest.resolve import numbers  # start-up: a scout rarely needs it
-
     return changed, tuple(numbers(base, gone))

@@ -10,7 +10,7 @@ from itertools import islice
 
 from memory_bank.errors import EmbedderUnavailable, IndexDamaged
 from memory_bank.indexer.healed import INDEXING, Healed
-from memory_bank.indexer.reading import Asked, Place, answers
+from memory_bank.indexer.reading import Asked, Place, read_all
 from memory_bank.indexer.report import Progress, SyncReport, silent
 from memory_bank.manifest import write
 from memory_bank.manifest.database import COMPLETE, DONE, ETAG, PENDING, complete, meta
@@ -185,7 +185,7 @@ class Filling:
         """
         known = {path: (number, etag) for number, path, etag in rows}
         # undated: entries hold no dates
-        with closing(answers(self._place, [Asked(path) for path in known])) as found:
+        with closing(read_all(self._place, [Asked(path) for path in known])) as found:
             for path, note in found:
                 number, etag = known[path]
                 if isinstance(note, NoteRows) and note.etag == etag:

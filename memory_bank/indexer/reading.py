@@ -58,18 +58,6 @@ class Place(NamedTuple):
 
 Found = NoteRows | Unread | Same | Gone
 
-MANY = 400
-"""Files from which starting processes, a tenth of a second, is worth its while."""
-
-
-def answers(place: Place, files: Sequence[Asked]) -> Generator[tuple[str, Found]]:
-    """Yield what each file says, in their order; many are read by several processes."""
-    if len(files) < MANY:
-        return read_all(place, files)
-    from memory_bank.indexer.readers import read_many
-
-    return read_many(place, files)
-
 
 def read_all(place: Place, files: Sequence[Asked]) -> Generator[tuple[str, Found]]:
     """Yield what each file says, in their order."""

@@ -12,12 +12,11 @@ from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 
 from memory_bank.errors import IndexDamaged
-from memory_bank.indexer import reading
 from memory_bank.indexer.changes import Changes, compare, compare_some
 from memory_bank.indexer.dates import Dates
 from memory_bank.indexer.filling import Filling, Load
 from memory_bank.indexer.healed import INDEXING, Healed, untold
-from memory_bank.indexer.reading import Asked, Found, Place, Same, Unread
+from memory_bank.indexer.reading import Asked, Found, Place, Same, Unread, read_all
 from memory_bank.indexer.report import Progress, SyncReport, silent
 from memory_bank.layout import Layout, private_folder
 from memory_bank.locks import WAIT, locked
@@ -30,6 +29,8 @@ from memory_bank.sqlite import Connection, chunked, guarded, settle, transaction
 
 BATCH = 1000
 """Notes in one batch: the lock is let go after each, so that others get their turn."""
+_MANY = 400
+"""Notes in one sync from which the manifest's log is emptied at its end."""
 NEW = 5
 """How many times larger a batch is while nothing is indexed yet and nobody waits for an answer from
 it: tantivy then writes few large segments instead of merging many small ones."""
@@ -184,7 +185,7 @@ class Indexer:
                 progress("indexing", len(met), len(met) + len(left) - done)
                 if done == len(left):
                     break
-        if len(met) >= reading.MANY:
+        if len(met) >= _MANY:
             settle(self._base)
 
     def _anything(self) -> bool:
@@ -202,7 +203,7 @@ class Indexer:
         )
         commits = self._dates.first_commits(paths)
         asked = [Asked(path, etags.get(path, ""), commits.get(path)) for path in paths]
-        return reading.answers(self._place, asked)
+        return read_all(self._place, asked)
 
     def _batch(self, found: Mapping[str, Found], changes: Changes, report: SyncReport) -> None:
         """Index one batch of files, and take the gone ones out."""

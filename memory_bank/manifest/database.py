@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
-from sqlite3 import OperationalError
 
 from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged
 from memory_bank.sqlite import Connection
 
-VERSION = 6
+VERSION = 7
 """Changes whenever the tables, or what is read from a note, change: the index is then rebuilt."""
 
 SEPARATOR = "\x1f"
@@ -21,15 +19,8 @@ PENDING, DONE, UNINDEXED, GONE = range(4)
 """States of a note: rows written but not yet in every retriever; all done; not readable; deleted
 but not yet out of every retriever."""
 
-SEEN = "seen"
-"""Key of the fingerprint of the files that all rows were found equal to; SQLite takes it out with
-the first row that changes."""
-
 ETAG = "lower(hex(etag))"
 """The etag of a note as everybody else has it; the column has its bytes, half as many."""
-
-_STAMPED = "path, state, size, mtime_ns, ctime_ns, inode"
-"""Columns of a note that say which file it was indexed from."""
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -96,12 +87,7 @@ CREATE TABLE faults (
 CREATE INDEX faults_note ON faults (note);
 CREATE TABLE refused (path TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE commits (path TEXT PRIMARY KEY, first REAL NOT NULL) WITHOUT ROWID;
-""" + "".join(
-    f"CREATE TRIGGER {table}_{number} AFTER {event} ON {table} BEGIN"
-    f" DELETE FROM meta WHERE key = '{SEEN}'; END;\n"
-    for table, columns in (("notes", _STAMPED), ("refused", "path, reason"))
-    for number, event in enumerate(("INSERT", "DELETE", f"UPDATE OF {columns}"))
-)
+"""
 
 
 MEAN_WORDS = "mean_words"
@@ -137,22 +123,6 @@ def meta(base: Connection, key: str) -> str | None:
 def complete(base: Connection, signature: str) -> bool:
     """Tell whether the retrievers of that signature have everything that was indexed."""
     return meta(base, COMPLETE) == signature
-
-
-def seen(base: Connection, fingerprint: str) -> bool:
-    """Tell whether all notes are known to be those of the files with that fingerprint."""
-    return meta(base, SEEN) == fingerprint
-
-
-def see(base: Connection, fingerprint: str, as_of: int) -> None:
-    """Record, for the indexer, that all rows are those of the files with a fingerprint.
-
-    Not if another process changed rows since the manifest's version `as_of`, or is writing: it only
-    saves the next look some work.
-    """
-    with suppress(OperationalError), sqlite.impatient(base), sqlite.transaction(base):
-        if sqlite.version(base) == as_of:
-            base.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (SEEN, fingerprint))
 
 
 def check(base: Connection, file: Path) -> None:

@@ -1,21 +1,15 @@
-"""Names and stamps of the files of a bank, at the cost of one look at each.
-
-A question's scout does this before anything is loaded, and loads nothing for it that it can spare.
-"""
+"""Names and stamps of the files of a bank, at the cost of one look at each."""
 
 from __future__ import annotations
 
 import os
 import time
+from collections.abc import Collection, Iterator
+from pathlib import Path
 from stat import S_ISREG
 
 from memory_bank.errors import NoBank, StorageFailed
 from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX
-
-TYPE_CHECKING = False  # `typing` would have to be loaded to say so
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from pathlib import Path
 
 Stamp = tuple[int, int, int, int]
 """Size, mtime and ctime in ns, inode: while they stay, so do the file's bytes."""
@@ -39,35 +33,17 @@ class Scan:
         """Temporary files: of a writer at work, or of one that was killed."""
 
 
-def scan(root: Path | str) -> Scan:
+def scan(root: Path) -> Scan:
     """Look at every Markdown file below `root`, hidden folders left out.
 
     Raises StorageFailed for a folder that can't be read (its notes are not gone) and NoBank when
     the root itself is missing.
     """
-    if not os.path.isdir(root):  # noqa: PTH112  (as a scout has it, a string)
+    if not root.is_dir():
         raise NoBank(f"the bank {root} is gone", "its index is kept; bring the folder back")
     found = Scan()
     _walk(str(root), "", found)
     return found
-
-
-def dumped(scan: Scan) -> bytes:
-    """Return what a scan met as `marshal` reads it, but for temporary files."""
-    import marshal
-
-    # version 2 has no references, which depend on what else holds the same strings
-    return marshal.dumps((scan.files, scan.refused), 2)
-
-
-def fingerprint(dump: bytes | memoryview) -> str:
-    """Return a hash of what `dumped` returned, in hex digits.
-
-    Equal ones mean that no file differs; others may too, where a folder lists its files anew.
-    """
-    from blake3 import blake3
-
-    return blake3(dump).hexdigest()
 
 
 def look(root: Path, paths: Collection[str]) -> Scan | None:

@@ -40,8 +40,9 @@ _QUESTIONS = 60
 _TIMES = 9
 _LOOK = """
 import sys
-from memory_bank.notes.scan import dumped, fingerprint, scan
-fingerprint(dumped(scan(sys.argv[1])))
+from pathlib import Path
+from memory_bank.notes.scan import scan
+scan(Path(sys.argv[1]))
 """
 _LOADED = """
 import sys

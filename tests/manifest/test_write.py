@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from memory_bank import Bank, list_notes, stats
-from memory_bank.manifest import database, lookup
-from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED, connect
-from memory_bank.notes.scan import dumped, fingerprint, scan
-from memory_bank.sqlite import transaction, version
+from memory_bank.manifest import lookup
+from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED
 
 Opening = Callable[..., Bank]
 
@@ -141,59 +138,3 @@ def test_links_and_emphasis_are_no_code(folder: Path, opening: Opening) -> None:
     numbers = dict(rows(bank, sql))
     assert lookup.codeness(bank.index.base, [numbers["turn.md"]]) == 0
     assert lookup.codeness(bank.index.base, [numbers["code.md"]]) > 0.1
-
-
-def seen(bank: Bank) -> str | None:
-    return database.meta(bank.index.base, database.SEEN)
-
-
-@pytest.fixture
-def looked(folder: Path, opening: Opening) -> Bank:
-    """Make a bank whose manifest is known to have all files, their stamps old enough to say so."""
-    bank = opening(folder)
-    for name in ("a.md", "b.md"):
-        (folder / name).write_text("kestrel")
-    (folder / "c.MD").write_text("refused")
-    while seen(bank) is None:
-        bank.sync()
-        time.sleep(0.02)
-    return bank
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        *(f"UPDATE notes SET {column} = {column} || '7' WHERE path = 'a.md'"
-          for column in ("path", "state", "size", "mtime_ns", "ctime_ns", "inode")),
-        "DELETE FROM notes WHERE path = 'a.md'",
-        ("INSERT INTO notes (path, state, size, mtime_ns, ctime_ns, inode, etag)"
-        " VALUES ('d.md', 1, 0, 0, 0, 0, '')"),
-        "INSERT OR REPLACE INTO refused VALUES ('c.MD', 'other')",
-        "DELETE FROM refused",
-    ],
-)  # fmt: skip
-def test_what_was_seen_is_not_known_any_more_when_a_row_changes(looked: Bank, change: str) -> None:
-    assert seen(looked) == fingerprint(dumped(scan(looked.layout.root)))
-    with transaction(looked.index.base):
-        looked.index.base.execute("UPDATE notes SET title = 'x'")  # says nothing of the file
-    assert seen(looked) is not None
-    with closing(connect(looked.layout.manifest)) as other:
-        assert other.execute(change).rowcount == 1
-    assert seen(looked) is None
-
-
-def test_what_was_seen_is_not_recorded_when_it_may_have_changed(looked: Bank) -> None:
-    base = looked.index.base
-    as_of = version(base)
-    with closing(connect(looked.layout.manifest)) as other:
-        other.execute("DELETE FROM notes WHERE path = 'a.md'")
-        database.see(base, "stale", as_of)
-        assert seen(looked) is None
-        as_of = version(base)
-        started = time.monotonic()
-        with transaction(other):
-            database.see(base, "while another writes", as_of)
-        assert time.monotonic() - started < 10
-        assert seen(looked) is None
-        database.see(base, "now", version(base))
-        assert seen(looked) == "now"

@@ -1,14 +1,11 @@
-"""The call that a command answers: where its bank is, and where its answer goes.
-
-A question is asked without click, which takes a fourth of its time to load: so none is loaded here.
-"""
+"""The call that a command answers: where its bank is, and where its answer goes."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank.errors import BadInput, NoBank
 from memory_bank.frontends.cli._output import Page, place
@@ -39,20 +36,12 @@ class BadUsage(BadInput):
 class Call:
     """One call of a command: where its bank is and how it answers."""
 
-    def __init__(
-        self,
-        command: str,
-        *,
-        bank: str | None = None,
-        json: bool = False,
-        scout: Any = None,  # noqa: ANN401  (the bank knows)
-    ) -> None:
-        """Take over what the command line says for every command, and who was sent ahead."""
+    def __init__(self, command: str, *, bank: str | None = None, json: bool = False) -> None:
+        """Take over what the command line says for every command."""
         self.command = command
         self.named_bank = bank
         """The folder given by `--bank` or MEMORY_BANK."""
         self.json = json
-        self.scout = scout
         self.root: Path | None = None
         self._page = Page(sys.stdout)
         self._aside = Page(sys.stderr)

@@ -10,7 +10,9 @@ from click.exceptions import Exit
 from memory_bank.errors import MemoryBankError
 from memory_bank.frontends.cli._call import BadUsage
 from memory_bank.frontends.cli._group import PROGRAM, root
-from memory_bank.frontends.cli._question import COMPLETE
+
+COMPLETE = "_MEMORY_BANK_COMPLETE"
+"""The variable by which a shell asks for completions."""
 
 
 class Failed(MemoryBankError):

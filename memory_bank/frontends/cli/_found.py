@@ -27,7 +27,6 @@ def answer(
     text = " ".join(query)
     read = None
     with call.open() as bank:
-        bank.look_ahead(call.scout)
         from memory_bank.actions.recall import recall
 
         found = recall(bank, text, type=kind, count_access=not no_count, **wanted)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from memory_bank.errors import BadInput, MemoryBankError, NoteNotFound
-from memory_bank.frontends.cli import _question
+from memory_bank.frontends.cli import _clicked
 from memory_bank.frontends.cli._output import Page, prepare_streams
 from memory_bank.frontends.present import failure
 
@@ -25,15 +25,12 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
 """What each error means to a shell; the first class that fits decides."""
 
 
-def run(args: list[str], scout: object = None) -> int:
-    """Run a command line and return its exit code: 0, 1, 2, 3, or 128 and a signal's number.
-
-    A scout that was sent ahead is handed on to the bank.
-    """
+def run(args: list[str]) -> int:
+    """Run a command line and return its exit code: 0, 1, 2, 3, or 128 and a signal's number."""
     prepare_streams()
     try:
         with _terminable():
-            return _answered(args, scout)
+            return _answered(args)
     except BrokenPipeError:
         return 0  # who reads had enough
     except SystemExit as leaving:
@@ -44,21 +41,10 @@ def run(args: list[str], scout: object = None) -> int:
         _settle_stdout()
 
 
-def _answered(args: list[str], scout: object) -> int:
-    code = _invoked(args, scout)
+def _answered(args: list[str]) -> int:
+    code = _clicked.invoke(args)
     Page(sys.stdout).flush()
     return code
-
-
-def _invoked(args: list[str], scout: object) -> int:
-    question = _question.read(args)
-    if question is None:
-        from memory_bank.frontends.cli import _clicked
-
-        return _clicked.invoke(args)
-    from memory_bank.frontends.cli import _found
-
-    return _found.answer(question.call(scout), **question.wanted)
 
 
 def _told(error: BaseException, args: list[str]) -> int:

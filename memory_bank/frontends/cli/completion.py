@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from memory_bank.frontends.cli._call import Call
+from memory_bank.frontends.cli._clicked import COMPLETE
 from memory_bank.frontends.cli._command import as_command
-from memory_bank.frontends.cli._question import COMPLETE
 
 GROUP = "Look after"
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
+from memory_bank.config import MODES
 from memory_bank.frontends.cli import _completing as completing
 from memory_bank.frontends.cli import _options as options
 from memory_bank.frontends.cli._call import Call
 from memory_bank.frontends.cli._command import as_command
 from memory_bank.frontends.cli._found import answer
 from memory_bank.frontends.cli._help import Command
-from memory_bank.frontends.cli._question import MODES
 
 GROUP = "Find"
 

@@ -124,7 +124,6 @@ def test_warnings_of_the_index_are_told(mb: Run, monkeypatch: pytest.MonkeyPatch
 
     mb("sync")
     monkeypatch.setattr(Bank, "catch_up", catch_up)
-    monkeypatch.setattr(Bank, "look_ahead", lambda *_: None)  # it may find that all is well
     for args in (["recall", "whoosh"], ["notes"], ["stats"]):
         assert mb(*args).err == "warning: another process is indexing\n"
     assert mb("recall", "whoosh", "--json").json["problem"]
