@@ -12,6 +12,7 @@ from memory_bank.actions.remember import (
     check_content,
     check_size,
 )
+from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
 from memory_bank.notes import frontmatter, names, reader
@@ -43,7 +44,7 @@ def create(
         "tags": list(wanted),
         "created_at": created,
         "source_type": source_type,
-        "source_agent": source_agent,
+        "source_agent": agent_name(source_agent),
     }
     text = _text(content, {key: value for key, value in metadata.items() if value}, wanted)
     check_size(bank, text)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, NoteExists
 from memory_bank.manifest import lookup
@@ -92,7 +93,7 @@ def remember(
             "tags": list(wanted),
             "created_at": created,
             "source_type": source_type,
-            "source_agent": source_agent,
+            "source_agent": agent_name(source_agent),
             **refs,
         }
         text = frontmatter.compose(

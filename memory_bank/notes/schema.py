@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 
+from memory_bank.agents import agent_name
 from memory_bank.errors import BadInput
 from memory_bank.notes.dates import iso, to_datetime
 from memory_bank.notes.identity import content_hash, normalise, note_id, slug
@@ -99,7 +100,7 @@ def read_meta(
         created_at=reading.moment("created_at"),
         updated_at=reading.moment("updated_at"),
         source_type=reading.text("source_type"),
-        source_agent=reading.text("source_agent"),
+        source_agent=agent_name(reading.text("source_agent")),
         entity_refs=tuple(reading.entities("entity_refs")),
         file_refs=tuple(reading.words("file_refs", _one)),
         symbol_refs=tuple(reading.words("symbol_refs", _one)),

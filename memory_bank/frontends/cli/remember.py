@@ -75,11 +75,14 @@ def command(
 ) -> int:
     """Keep a text as a note."""
     from memory_bank.actions.remember import Remembered, entity, remember
+    from memory_bank.agents import agent_name
 
     def render(done: Remembered) -> None:
         verb = "created" if done.action == "created" else "updated"
         call.page.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id or '-'})")
 
+    if agent and not agent_name(agent):
+        raise call.wrong("--agent: the name has no character that can be seen")
     refs = [entity(words) for words in entities]
     with call.open() as bank:
         bank.check_enabled()  # before somebody writes a text in vain

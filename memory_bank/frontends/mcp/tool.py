@@ -16,6 +16,7 @@ from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_meta
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 from pydantic import ValidationError
 
+from memory_bank.agents import agent_name
 from memory_bank.errors import MemoryBankError
 from memory_bank.frontends.mcp.progress import told_to
 from memory_bank.frontends.mcp.quoting import clean
@@ -134,7 +135,7 @@ class BankTool:
         """
         given = self._checked(arguments)
         params = context.session.client_params
-        agent = params.client_info.name if params else ""
+        agent = agent_name(params.client_info.name) if params else ""
         with told_to(context):
             return await to_thread.run_sync(partial(self._answer, source, agent, given))
 

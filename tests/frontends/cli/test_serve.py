@@ -44,3 +44,10 @@ def test_remember_says_who_says_so(mb: Run) -> None:
     assert made["path"].startswith("sessions/")
     shown = mb("show", made["path"], "--json").json
     assert (shown["source_type"], shown["source_agent"]) == ("session", "me")
+
+
+def test_an_agents_name_that_nobody_can_see_is_refused(mb: Run) -> None:
+    answer = mb("remember", "Half done.", "--agent", "\u200b\u3164")
+    assert answer.code == 2
+    assert "--agent" in answer.err
+    assert mb("recall", "half done").code == 1
