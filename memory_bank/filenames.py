@@ -28,3 +28,40 @@ def above(folder: str) -> str | None:
         folder, before = os.path.dirname(folder), folder
         if folder == before:
             return None
+
+
+def reached() -> str:
+    """Return the working directory as the user went there, links included, where that is known."""
+    told = os.environ.get("PWD", "")
+    try:
+        if os.path.isabs(told) and os.path.samefile(told, os.curdir):
+            return told
+    except OSError:
+        pass  # it was the way of another process
+    return os.getcwd()
+
+
+def led_by(way: str, bank: str) -> str:
+    """Return the symbolic link by which a repository may lead to a bank; empty if there is none.
+
+    That is the bank's own name, or a link on the `way` to the working directory that leaves the git
+    work tree it is in. A home folder kept in git is no repository that somebody hands over.
+    """
+    if os.path.islink(bank):
+        return bank
+    while True:
+        if os.path.islink(way):
+            tree = _work_tree(os.path.realpath(os.path.dirname(way)))
+            if tree and not bank.startswith(os.path.join(tree, "")) and above(tree) != bank:
+                return way
+        way, before = os.path.dirname(way), way
+        if way == before:
+            return ""
+
+
+def _work_tree(folder: str) -> str:
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        folder, before = os.path.dirname(folder), folder
+        if folder == before:
+            return ""
+    return "" if folder == os.path.realpath(os.path.expanduser("~")) else folder

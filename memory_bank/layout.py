@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memory_bank import config
 from memory_bank.errors import BadName, NoBank, StorageFailed
-from memory_bank.filenames import FOLDER, TEMPORARY_PREFIX, above, inside
+from memory_bank.filenames import FOLDER, TEMPORARY_PREFIX, above, inside, led_by, reached
 
 MODELS = "models"
 """Folder of the user's data that holds weights of embedders, so no bank may be called that."""
@@ -79,7 +79,7 @@ def locate(
     if path is not None:
         return at(Path(inside(str(Path(path).expanduser()))))
     if config.load(flags=settings).memory.storage_strategy == "project":
-        return find(Path.cwd())
+        return find(Path(reached()))
     folder = named(project_name(Path.cwd()))
     if not folder.is_dir():
         raise NoBank(f"there is no {folder} yet", "run `memory-bank init` in your project")
@@ -105,14 +105,27 @@ def at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
 
 
 def find(start: Path, environ: Mapping[str, str] | None = None) -> Layout:
-    """Find the bank of a working directory: `.memories` in it or in a folder above it."""
-    start = start.resolve()
-    found = above(str(start))
-    if found is not None:
-        return at(Path(found), environ)
-    raise NoBank(
-        f"no {FOLDER} folder in {start} or above it",
-        "run `memory-bank init` in your project, or name a bank with --bank DIR",
+    """Find the bank of a working directory: `.memories` in it or in a folder above it.
+
+    Raises NoBank where there is none, or where a link leads to it that a repository may bring.
+    """
+    found = above(str(start.resolve()))
+    if found is None:
+        raise NoBank(
+            f"no {FOLDER} folder in {start} or above it",
+            "run `memory-bank init` in your project, or name a bank with --bank DIR",
+        )
+    if link := led_by(str(start.absolute()), found):
+        raise linked(link, found)
+    return at(Path(found), environ)
+
+
+def linked(link: str | Path, bank: str | Path) -> NoBank:
+    """Say that a bank is behind a link which nobody but a repository may have chosen."""
+    goal = os.path.realpath(bank)
+    return NoBank(
+        f"{link} is a symbolic link: a repository may lead to the bank {goal} that way",
+        f"if you mean that bank, name it: --bank {goal}, or MEMORY_BANK",
     )
 
 

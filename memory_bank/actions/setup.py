@@ -24,12 +24,15 @@ def init(folder: str | Path | None = None, *, user: str = "") -> Made:
     """Make `.memories` in a folder (the working directory), or the user's own bank of a name.
 
     With the setting `storage_strategy = "user"`, a project's bank is the user's, named like it.
-    What is there already stays as it is. Raises BadName, StorageFailed.
+    What is there already stays as it is. Raises BadName, NoBank for a `.memories` that is a
+    symbolic link, StorageFailed.
     """
     place = Path(folder or Path.cwd()).resolve()
     if not user and folder is None and config.load().memory.storage_strategy == "user":
         user = layout.project_name(place)
     root = layout.named(user) if user else place / FOLDER
+    if root.is_symlink() and not user:
+        raise layout.linked(root, root)
     wanted = {
         root / ".gitignore": layout.GITIGNORE,
         root / "config.toml": config.template(),
