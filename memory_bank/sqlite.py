@@ -24,7 +24,6 @@ __all__ = [
     "guarded",
     "identity",
     "impatient",
-    "keep_mapped",
     "settle",
     "transaction",
     "version",
@@ -42,8 +41,6 @@ _TRIES = 20
 _GONE, _SHUT = "SQLITE_IOERR_DELETE_NOENT", "SQLITE_CANTOPEN"
 _CHUNK = 512
 """Values in one statement; SQLite takes more, but plans and caches shorter ones better."""
-_shared: dict[str, tuple[int, int]] = {}
-"""Inode and length of each shared memory when it was last seen."""
 _UNREADABLE = frozenset(
     [
         "SQLITE_IOERR", "SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_FSTAT",
@@ -64,7 +61,6 @@ def connect(file: Path, tables: str, version: int, *, make: bool = True) -> Conn
     """
     with guarded(file):
         base, found = _opened(file, tables, version, make=make)
-    keep_mapped(file)
     if found != version:
         base.close()
         raise IndexDamaged(f"{file} is of version {found}, not {version}", "it is made again")
@@ -180,7 +176,6 @@ class Opened:
     def close(self) -> None:
         """Close the connection; what was not committed is dropped."""
         if self._base is not None:
-            keep_mapped(self.file)
             self._base.close()
         self._base = None
 
@@ -196,7 +191,6 @@ class Opened:
 @contextmanager
 def guarded(file: Path) -> Iterator[None]:
     """Turn SQLite's errors into ours: damage, or a disk that refuses."""
-    keep_mapped(file)
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -217,24 +211,6 @@ def guarded(file: Path) -> Iterator[None]:
 def _vanished(file: Path) -> bool:
     """Tell whether a database was deleted, with its folder or in one that can be written."""
     return not file.exists() and (not file.parent.exists() or os.access(file.parent, os.W_OK))
-
-
-def keep_mapped(file: Path) -> None:
-    """Bring a database's shared memory back to its length when somebody has cut it.
-
-    SQLite maps that file, and the system kills a process that reads a map beyond its file's end.
-    What comes back is zeros, from which SQLite knows to make it anew. Called before each use.
-    """
-    shared = f"{file}-shm"
-    try:
-        found = os.stat(shared)  # noqa: PTH116  (several times in each answer)
-        inode, length = _shared.get(shared, (0, 0))
-        if inode == found.st_ino and found.st_size < length:
-            os.truncate(shared, length)
-        else:
-            _shared[shared] = found.st_ino, found.st_size
-    except OSError:
-        _shared.pop(shared, None)  # none is there, or SQLite will say why it can't be used
 
 
 @contextmanager

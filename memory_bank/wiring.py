@@ -60,7 +60,6 @@ class Index:
         """Let go of all files."""
         for retriever in self.loaded():
             retriever.close()
-        sqlite.keep_mapped(self._layout.manifest)
         self.base.close()
 
     def loaded(self) -> list[Retriever]:

@@ -135,6 +135,7 @@ class Filling:
             for retriever in retrievers:
                 checked = f"checked:{retriever.name}"
                 try:
+                    retriever.check()
                     if meta(self._base, checked) == retriever.state():
                         continue
                     entries = entries or dict(self._base.execute("SELECT row, note FROM passages"))

@@ -42,21 +42,15 @@ class Matrix:
         self.generation = published.generation
         self.rows = published.rows
         files = _files(folder, published.generation, published.rows)
-        self._stamps = {file: _stamp(file) for file in files}
         for file, wanted in zip(files, published.hashes, strict=True):
             if _hash(file) != wanted:
                 raise IndexDamaged(f"{file} is damaged", "its vectors are made again")
         self.keys: NDArray[np.int64] = np.fromfile(files[0], np.int64)
-        # A map of a file that somebody cuts kills the process: few rows are copied, many watched.
         many = published.rows >= GRAPH_FROM
         self._graph: Index | None = _view(files[1]) if many else None
         packed_rows = np.empty(0, np.int8) if many else np.fromfile(files[1], np.int8)
         self._bytes: NDArray[np.int8] = packed_rows.reshape(-1, dimension)
         self._full: NDArray[np.float32] | None = None
-
-    def whole(self) -> bool:
-        """Tell whether the files are still those that were checked."""
-        return all(_stamp(file) == stamp for file, stamp in self._stamps.items())
 
     def nearest(
         self, vector: NDArray[np.float32], limit: int
@@ -152,14 +146,6 @@ def _write(file: Path, data: bytes) -> None:
         stream.write(data)
         stream.flush()
         os.fsync(stream.fileno())
-
-
-def _stamp(file: Path) -> tuple[int, ...] | None:
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
 def _hash(file: Path) -> str:

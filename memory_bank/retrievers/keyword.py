@@ -133,7 +133,9 @@ class KeywordIndex:
 
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
-        self.holds({})
+        with _guarded(self._folder):
+            self._seal.check()
+            self._searcher().search(Query.all_query(), 1, count=False)
 
     def clear(self) -> None:
         """Start an empty index, whatever was there."""
@@ -158,11 +160,9 @@ class KeywordIndex:
 
     def _searcher(self) -> tantivy.Searcher:
         index = self._opened()
-        written = self._seal.check()
-        while written != self._seen:  # once more when another process commits in between
-            self._seen = written
+        while self._seal.meta() != self._seen:  # once more when another process commits in between
+            self._seen = self._seal.check()
             index.reload()
-            written = self._seal.check()
         return index.searcher()
 
     def _opened(self) -> tantivy.Index:

@@ -279,7 +279,7 @@ class VectorIndex:
         if published is None:
             return None
         matrix = self._matrix
-        if matrix is None or matrix.generation != published.generation or not matrix.whole():
+        if matrix is None or matrix.generation != published.generation:
             self._matrix = None
             self._matrix = Matrix(self._folder, published, self._embedder.dimension)
             self._recent = None

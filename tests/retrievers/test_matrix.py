@@ -51,14 +51,11 @@ def test_chosen_rows_are_those_that_were_published(tmp_path: Path, published: Pu
 def test_files_that_are_not_what_was_published_are_refused(
     tmp_path: Path, published: Published
 ) -> None:
-    matrix = Matrix(tmp_path, published, SIZE)
-    assert matrix.whole()
     for file in sorted(tmp_path.iterdir()):
         before = file.read_bytes()
         new = file.with_name("new")
         new.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
         new.replace(file)
-        assert not matrix.whole()
         with pytest.raises(IndexDamaged, match="is damaged"):
             Matrix(tmp_path, published, SIZE)
         file.write_bytes(before)
