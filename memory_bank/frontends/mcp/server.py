@@ -125,6 +125,14 @@ class MemoryServer(MCPServer[Background]):
             raise UnexpectedResourceError(_FAULT.format("resources/read")) from error
         return [ReadResourceContents(content=text, mime_type=kind)]
 
+    async def run_stdio_async(self) -> None:
+        """Serve one client over stdin and stdout."""
+        from memory_bank.frontends.mcp import stdio
+
+        low = self._lowlevel_server
+        async with stdio.connected() as (incoming, outgoing):
+            await low.run(incoming, outgoing, low.create_initialization_options())
+
     async def _awake(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:

@@ -1,0 +1,80 @@
+"""JSON-RPC messages as bytes, the same over stdio and HTTP; what is none gets an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Bytes that are no message."""
+
+    answer: JSONRPCError
+    """What the sender is told."""
+
+
+def message_of(data: bytes) -> JSONRPCMessage | Refused:
+    """Return the one message that UTF-8 bytes are.
+
+    Refused as no JSON (-32700) are halves of surrogate pairs, NaN and infinity, whole numbers of
+    more than 4,300 digits and more than 200 levels of nesting, too; as no message (-32600) what is
+    none of JSON-RPC 2.0, a batch, and a request whose id is neither text nor a whole number.
+    """
+    try:
+        value = from_json(data, allow_inf_nan=False)
+    except ValueError as error:
+        return refused(PARSE_ERROR, f"Parse error: {error}")
+    try:
+        message = jsonrpc_message_adapter.validate_python(value, by_name=False)
+    except ValidationError:
+        return refused(INVALID_REQUEST, _what_it_is(value), _id_of(value))
+    if "id" in value and "method" in value and not isinstance(message, JSONRPCRequest):
+        # the model of notifications takes what the model of requests refused
+        return refused(INVALID_REQUEST, "Invalid request: its id is no text and no whole number")
+    return message
+
+
+def refused(code: int, reason: str, request: RequestId | None = None) -> Refused:
+    """Return an error as the answer to what is no message."""
+    error = ErrorData(code=code, message=reason)
+    return Refused(JSONRPCError(jsonrpc="2.0", id=request, error=error))
+
+
+def text_of(message: JSONRPCMessage) -> str:
+    """Return a message as JSON on one line; an error where it can't be written as JSON."""
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True)
+    except ValueError:  # half of a surrogate pair, or an object that JSON has no form for
+        if not isinstance(message, JSONRPCResponse | JSONRPCError):
+            raise
+        error = ErrorData(code=INTERNAL_ERROR, message="The answer can't be written as JSON")
+        told = JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
+        return told.model_dump_json(by_alias=True, exclude_unset=True)
+
+
+def _what_it_is(value: object) -> str:
+    if isinstance(value, list):
+        return "Invalid request: a batch; send its messages one by one"
+    return "Invalid request: no message of JSON-RPC 2.0"
+
+
+def _id_of(value: Any) -> RequestId | None:  # noqa: ANN401  (any JSON)
+    """Return the id of what was meant as a request."""
+    found = value.get("id") if isinstance(value, dict) and "method" in value else None
+    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
