@@ -11,6 +11,7 @@ from memory_bank.config import Settings
 from memory_bank.indexer.report import Progress, SyncReport
 from memory_bank.indexer.watch import deaf
 from memory_bank.manifest import lookup
+from memory_bank.repo import git
 from memory_bank.wiring import Index
 
 
@@ -59,6 +60,8 @@ class Health:
     problem: str | None
     polling: str | None
     """Why changes can't be heard of, so that all files are looked at again and again."""
+    git: str | None
+    """Why git tells no dates, where there is a repository."""
     embedder: str
     max_note_bytes: int
 
@@ -88,6 +91,7 @@ def _health(index: Index, bank: Bank, settings: Settings, report: SyncReport) ->
         waiting=report.waiting,
         problem=report.problem or None,
         polling=deaf(bank.layout.root) or None,
+        git=git.problem(bank.layout.root) or None,
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,
     )

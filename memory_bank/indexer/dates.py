@@ -25,19 +25,30 @@ class Dates:
             chunked(self._base, "SELECT path, first FROM commits WHERE path IN ({})", paths)
         )
 
-    def refresh(self) -> bool:
-        """Ask git what was committed since; return whether notes must be read again for it."""
+    def refresh(self, *, again: bool = False) -> bool:
+        """Ask git what was committed since; return whether notes must be read again for it.
+
+        What git could not say of a commit is asked `again` only when told to: a history that takes
+        too long would keep every question waiting.
+        """
         from memory_bank.repo import git
 
         tree = git.worktree(self._root)
         head = git.head(tree) if tree else None
-        if tree is None or head is None or head == meta(self._base, write.HEAD):
+        known = meta(self._base, write.HEAD)
+        if tree is None or head is None or known == head:
+            return False
+        unanswered = f"{head} unanswered"
+        if known == unanswered and not again:
             return False
         commits = git.first_commits(tree, self._root)
-        first = {
-            path: when.timestamp()
-            for path, when in commits.items()
-            if path.endswith(NOTE_SUFFIXES) and is_text(path)
-        }
         with transaction(self._base):
+            if commits is None:
+                write.put_meta(self._base, write.HEAD, unanswered)
+                return False
+            first = {
+                path: when
+                for path, when in commits.items()
+                if path.endswith(NOTE_SUFFIXES) and is_text(path)
+            }
             return write.put_commits(self._base, head, first)

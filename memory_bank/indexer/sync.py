@@ -90,7 +90,7 @@ class Indexer:
             changes = self._look(report, paths)
             if changes or not self.complete() or thorough:
                 self._filling.postpone(slow=not thorough)
-                if self._dates.refresh() or changes or self._filling.lacking():
+                if self._dates.refresh(again=thorough) or changes or self._filling.lacking():
                     self._work(report, wait, progress, paths)
                 if thorough:
                     self._filling.check(progress)
@@ -121,7 +121,7 @@ class Indexer:
     def redate(self) -> None:
         """Ask git anew for the dates of notes that say none."""
         with guarded(self._layout.manifest):
-            if self._dates.refresh():
+            if self._dates.refresh(again=True):
                 self._work(SyncReport(), WAIT, silent)
 
     def mend(self, retriever: Retriever) -> None:

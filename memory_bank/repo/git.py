@@ -1,19 +1,57 @@
-"""What git knows: where the work tree is, which repository it is, when files came."""
+"""What git knows: where the work tree is, which repository it is, when files came.
+
+A repository's settings can name programs and hosts. None is started or reached, whatever they say.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
-from datetime import UTC, datetime
+from contextlib import suppress
 from pathlib import Path
 
-TIMEOUT = 60.0
-_MISLEADING = frozenset(
-    f"GIT_{name}"
-    for name in ("DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "OBJECT_DIRECTORY", "NAMESPACE")
-)
-"""Set inside a hook: they would answer for the repository that runs it."""
-_QUIET = ("-c", "log.showSignature=false", "-c", "core.fsmonitor=false")
+LIMIT = 5.0
+"""Seconds that git may take for one answer; the names of 100,000 commits take two and a half. Who
+waited in vain does not ask it again: all that a git that hangs costs a process is this."""
+
+_LAST_WORDS = 1.0
+"""Seconds that a git which was ended has to be gone."""
+
+_ALLOWED = {
+    "GIT_ALLOW_PROTOCOL": "none",  # before protocol.*.allow, remote helpers, ssh and proxies
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_TRACE2": "0",
+    "GIT_TRACE2_EVENT": "0",
+    "GIT_TRACE2_PERF": "0",
+    "LC_ALL": "C",
+}
+"""The only variables of git's that it is started with, and the language of its answers."""
+_OTHER_PROGRAMS = frozenset({"SSH_ASKPASS", "PAGER", "EDITOR", "VISUAL"})
+_SETTINGS = (
+    "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.askPass=",
+    "core.sshCommand=", "core.gitProxy=", "core.alternateRefsCommand=", "core.attributesFile=",
+    "credential.helper=", "diff.external=", "diff.ignoreSubmodules=all", "submodule.recurse=false",
+    "gpg.program=", "gpg.openpgp.program=", "gpg.x509.program=", "gpg.ssh.program=",
+    "gpg.ssh.defaultKeyCommand=", "log.showSignature=false", "log.mailmap=false", "mailmap.blob=",
+    "mailmap.file=", "protocol.allow=never", "core.quotePath=false",
+)  # fmt: skip
+"""Stronger than those of any file. Drivers of `filter`, `diff` and `merge` have names of their
+own, so none can be taken back: nothing here asks git to look into a file of the work tree, to show
+a difference or to merge. The same holds for what only fetches, sends, signs or edits."""
+_ORDINARY = ("--no-ext-diff", "--no-textconv", "--no-mailmap", "--no-show-signature", "-O/dev/null")
+_PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
+_LAST_SECOND = 253_402_300_799
+"""Of the year 9999: what is later is no date."""
+
+
+class _Silence:
+    """Whether git kept this process waiting in vain."""
+
+    fell = False
 
 
 def worktree(folder: Path) -> Path | None:
@@ -22,6 +60,18 @@ def worktree(folder: Path) -> Path | None:
         if (place / ".git").exists():
             return place
     return None
+
+
+def problem(folder: Path) -> str:
+    """Return why git says nothing of the work tree that holds a folder; empty if all is well."""
+    tree = worktree(folder)
+    if tree is None or (not _Silence.fell and _run(tree, "rev-parse", "--git-dir") is not None):
+        return ""
+    if _Silence.fell:
+        return f"git did not answer within {LIMIT:g} seconds and is not asked again"
+    if _program() is None:
+        return "git is not installed"
+    return f"git can't read the repository {tree}: try `git status` there"
 
 
 def root_commit(tree: Path) -> str | None:
@@ -41,46 +91,96 @@ def head(tree: Path) -> str | None:
     return found.strip() if found else None
 
 
-def first_commits(tree: Path, folder: Path) -> dict[str, datetime]:
+def first_commits(tree: Path, folder: Path) -> dict[str, float] | None:
     """Map each committed file below a folder to the time of its first commit, renames followed.
 
-    Keys are paths below the folder with forward slashes.
+    Keys are paths below the folder with forward slashes, times seconds since the epoch. None when
+    git can't say.
     """
     below = folder.relative_to(tree).as_posix()
     log = _run(
-        tree, "-c", "core.quotePath=false", "log", "--reverse", "--format=%x1e%at", "-z",
-        "--name-status", "-M", "--diff-filter=AR", "--", below,
+        tree, "log", *_ORDINARY, "--reverse", "--format=%x1e%at", "-z", "--name-status",
+        _renames(tree), "--diff-filter=AR", "--", below,
     )  # fmt: skip
-    first: dict[str, datetime] = {}
-    for record in (log or "").split("\x1e")[1:]:
+    if log is None:
+        return None
+    first: dict[str, float] = {}
+    for record in log.split("\x1e")[1:]:
         stamp, *parts = [part.lstrip("\n") for part in record.split("\0")]
-        if not stamp.isdigit():
+        if not stamp.isdigit() or int(stamp) > _LAST_SECOND:
             continue
-        when = datetime.fromtimestamp(int(stamp), UTC)
         words = iter(part for part in parts if part)
         for status in words:
             old = next(words, "")
             new = next(words, "") if status.startswith("R") else old
-            first.setdefault(new, first.get(old, when))
+            first.setdefault(new, first.get(old, float(stamp)))
     prefix = "" if below == "." else f"{below}/"
     return {path[len(prefix) :]: when for path, when in first.items() if path.startswith(prefix)}
 
 
-def _run(tree: Path, *words: str) -> str | None:
-    """Ask git; None when it can't answer.
+def _renames(tree: Path) -> str:
+    """Return how renames are to be found: where blobs may be missing, without a look at any."""
+    partial = _run(tree, "config", "--get-regexp", _PARTIAL)
+    return "--no-renames" if partial else "--find-renames"
 
-    Optional locks are off, so that asking changes nothing, and so is what starts other programs.
-    """
-    kept = {name: value for name, value in os.environ.items() if name not in _MISLEADING}
-    try:
-        done = subprocess.run(  # noqa: S603  (fixed words, paths behind --)
-            ["git", "-C", str(tree), *_QUIET, *words],  # noqa: S607  (found as a shell would)
-            capture_output=True,
-            check=False,
-            timeout=TIMEOUT,
-            stdin=subprocess.DEVNULL,
-            env={**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C"},
-        )
-    except (OSError, subprocess.TimeoutExpired):
+
+def _run(tree: Path, *words: str) -> str | None:
+    """Ask git; None when it can't answer. It writes nothing, starts nothing, reaches no host."""
+    program = None if _Silence.fell else _program()
+    if program is None:
         return None
-    return done.stdout.decode("utf-8", "surrogateescape") if done.returncode == 0 else None
+    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
+    try:
+        process = subprocess.Popen(  # noqa: S603  (fixed words, paths behind --)
+            [program, "-C", str(tree), "--no-pager", *settings, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=_environment(),
+            start_new_session=True,  # no terminal to ask at; ended whole, with what it started
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )
+    except OSError:
+        return None
+    try:
+        found, _ = process.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        _Silence.fell = True
+        return None
+    finally:
+        _end(process)
+    return found.decode("utf-8", "surrogateescape") if process.returncode == 0 else None
+
+
+def _program() -> str | None:
+    """Return where git is: never in a folder that depends on where one stands."""
+    name = "git.exe" if os.name == "nt" else "git"
+    for place in os.get_exec_path():
+        file = os.path.join(place, name)  # noqa: PTH118  (start-up: for each answer)
+        if os.path.isabs(place) and os.access(file, os.X_OK):  # noqa: PTH117
+            return file
+    return None
+
+
+def _environment() -> dict[str, str]:
+    """Return the environment without git's own variables, which a hook or a client may have set."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.upper().startswith("GIT_") and name.upper() not in _OTHER_PROGRAMS
+    }
+    return {**kept, **_ALLOWED}
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End git, if it has not ended, with all that it started."""
+    if process.poll() is not None:
+        return
+    if os.name == "nt":
+        process.kill()
+    else:
+        os.killpg(process.pid, signal.SIGKILL)
+    if process.stdout is not None:
+        process.stdout.close()
+    with suppress(subprocess.TimeoutExpired):  # held by a disk that does not answer
+        process.wait(_LAST_WORDS)

@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,17 +131,17 @@ def test_git_is_asked_once_for_many_notes(
         write(root, f"{number}.md")
     commit("2026-01-01")
     calls: list[object] = []
-    run = subprocess.run
+    start = subprocess.Popen
 
-    def counting(*words: object, **options: object) -> object:
+    def counting(*words: Any, **options: Any) -> object:
         calls.append(words)
-        return run(*words, **options)  # type: ignore[call-overload]
+        return start(*words, **options)
 
     bank = opening(root)
     _ = bank.id
-    monkeypatch.setattr(asked.subprocess, "run", counting)
+    monkeypatch.setattr(asked.subprocess, "Popen", counting)
     bank.catch_up()
-    assert len(calls) == 2, "where HEAD is, and what was committed"
+    assert len(calls) == 3, "where HEAD is, whether blobs are missing, what was committed"
     for number in range(20):
         write(root, f"new{number}.md")
     calls.clear()

@@ -1,14 +1,33 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memory_bank.repo import git as asked
+from tests.repo import hostile
 
 Git = Callable[..., str]
+
+
+@pytest.fixture(autouse=True)
+def heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget that git kept the process waiting in a test before."""
+    monkeypatch.setattr(asked._Silence, "fell", False)
+
+
+def ask_everything(project: Path) -> bool:
+    """Ask all that can be asked; return whether all was answered."""
+    answers = (
+        asked.head(project),
+        asked.root_commit(project),
+        asked.first_commits(project, project / ".memories"),
+    )
+    return all(answers)
 
 
 def test_the_work_tree_is_found_from_below(project: Path, tmp_path: Path, git: Git) -> None:
@@ -60,7 +79,8 @@ def test_first_commits_follow_renames_and_know_odd_names(
     git(bank, "mv", "Ünï.md", "deep/ünï 2.md")
     git(project, "commit", "-q", "-m", "Move")
     found = {
-        path: when.date().isoformat() for path, when in asked.first_commits(project, bank).items()
+        path: datetime.fromtimestamp(when, UTC).date().isoformat()
+        for path, when in (asked.first_commits(project, bank) or {}).items()
     }
     for name in ("with space.md", 'quo"te.md', "-dash.md", ":colon.md", "R100", "deep/ünï 2.md"):
         assert found[name] == "2026-01-01", name
@@ -74,7 +94,7 @@ def test_a_bank_whose_name_is_magic_to_git_is_a_plain_name(project: Path, git: G
     (bank / "a.md").write_text("x")
     git(project, "--literal-pathspecs", "add", "-A")
     git(project, "commit", "-q", "-m", "Add")
-    assert set(asked.first_commits(project, bank)) == {"a.md"}
+    assert set(asked.first_commits(project, bank) or {}) == {"a.md"}
 
 
 def test_asking_changes_nothing(project: Path, git: Git) -> None:
@@ -91,37 +111,173 @@ def test_asking_changes_nothing(project: Path, git: Git) -> None:
     assert state() == before
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs a shell")
-def test_no_program_that_the_repository_names_is_started(
+def test_a_commit_in_a_year_that_no_calendar_has_dates_nothing(project: Path, git: Git) -> None:
+    (project / ".memories/late.md").write_text("x")
+    git(project, "add", "-A")
+    tree = git(project, "write-tree").strip()
+    raw = project / "commit"
+    who = "A <a@example.org> 99999999999999 +0000"
+    raw.write_text(f"tree {tree}\nauthor {who}\ncommitter {who}\n\nLate\n")
+    commit = git(project, "hash-object", "-t", "commit", "-w", str(raw)).strip()
+    git(project, "update-ref", "HEAD", commit)
+    assert asked.first_commits(project, project / ".memories") == {}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the trap is a shell script")
+@pytest.mark.parametrize("level", ["--local", "--global", "environment"])
+def test_no_program_that_the_settings_name_is_started(
+    project: Path, tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch, level: str
+) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "global"))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    program = hostile.trap(tmp_path)
+    if level == "environment":
+        hostile.sign(project, git)
+        found = hostile.settings(program, tmp_path / "hooks")
+        monkeypatch.setenv("GIT_CONFIG_COUNT", str(len(found)))
+        for number, (name, value) in enumerate(found.items()):
+            monkeypatch.setenv(f"GIT_CONFIG_KEY_{number}", name)
+            monkeypatch.setenv(f"GIT_CONFIG_VALUE_{number}", value)
+        for name in hostile.VARIABLES:
+            monkeypatch.setenv(name, str(program))
+    else:
+        hostile.plant(project, program, git, level)
+    hostile.spring(project)
+    assert (tmp_path / "sprung").exists(), "the traps work"
+    (tmp_path / "sprung").unlink()
+    assert ask_everything(project)
+    assert asked.problem(project) == ""
+    assert not (tmp_path / "sprung").exists(), (tmp_path / "sprung").read_text()
+
+
+def test_variables_of_git_are_not_obeyed(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"):
+        monkeypatch.setenv(name, str(tmp_path / "nowhere"))
+    monkeypatch.setenv("GIT_TRACE", str(tmp_path / "trace"))
+    monkeypatch.setenv("GIT_TRACE2_EVENT", str(tmp_path / "trace"))
+    monkeypatch.setenv("GIT_ALLOW_PROTOCOL", "ext:file")
+    monkeypatch.setenv("git_config_parameters", "'core.bare'='nonsense'")
+    assert ask_everything(project)
+    assert not (tmp_path / "trace").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the helper is a shell script")
+@pytest.mark.parametrize(
+    "where", ["ext::{trap}", "ssh://host/x", "marker::x", "file://{trap}", "git://127.0.0.1:9/x"]
+)
+@pytest.mark.parametrize("old", [False, True], ids=["", "a git without GIT_NO_LAZY_FETCH"])
+def test_missing_blobs_are_not_fetched(
+    project: Path, tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch, where: str, old: bool
+) -> None:
+    """Renames are the reason to look into blobs: `git log -M` fetches them."""
+    clone = blobless(project, tmp_path, git)
+    program = hostile.trap(tmp_path)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/git-remote-marker").symlink_to(program)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+    for name, value in {
+        "remote.origin.url": where.format(trap=program),
+        "protocol.allow": "always",
+        "protocol.ext.allow": "always",
+        "core.sshCommand": str(program),
+        "core.gitProxy": str(program),
+        "remote.origin.uploadpack": str(program),
+    }.items():
+        git(clone, "config", name, value)
+    git(clone, "config", "--add", "remote.origin.promisor", "true")
+    if old:
+        monkeypatch.delitem(asked._ALLOWED, "GIT_NO_LAZY_FETCH")
+    found = asked.first_commits(clone, clone / ".memories")
+    assert found is not None
+    assert {"facts/bm25.md", "facts/moved.md"} <= set(found)
+    assert not (tmp_path / "sprung").exists()
+    monkeypatch.setattr(asked, "_PARTIAL", "nothing")
+    asked.first_commits(clone, clone / ".memories")  # where nobody says that blobs are missing
+    assert not (tmp_path / "sprung").exists()
+
+
+def test_a_clone_without_blobs_still_knows_when_notes_came(
     project: Path, tmp_path: Path, git: Git
 ) -> None:
-    trap = tmp_path / "trap"
-    trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/sprung\nexit 1\n")
-    trap.chmod(0o755)
-    for name in ("core.fsmonitor", "core.pager", "gpg.program", "diff.external", "core.sshCommand"):
-        git(project, "config", name, str(trap))
-    git(project, "config", "log.showSignature", "true")
-    asked.head(project)
-    asked.root_commit(project)
-    assert asked.first_commits(project, project / ".memories")
-    assert not (tmp_path / "sprung").exists()
+    clone = blobless(project, tmp_path, git)
+    packs = sorted((clone / ".git/objects").rglob("*"))
+    found = asked.first_commits(clone, clone / ".memories")
+    assert set(found or {}) >= {"facts/bm25.md", "facts/moved.md"}
+    assert sorted((clone / ".git/objects").rglob("*")) == packs, "nothing was fetched"
+
+
+def blobless(project: Path, folder: Path, git: Git) -> Path:
+    """Clone a project, with a note that was moved and changed, without its blobs."""
+    note = project / ".memories/facts/old.md"
+    note.write_text("a text that is long enough to be known again\n" * 5)
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "Old")
+    git(project, "mv", ".memories/facts/old.md", ".memories/facts/moved.md")
+    (project / ".memories/facts/moved.md").write_text(
+        f"{note.name}\n" + "a text that is long\n" * 5
+    )
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "Moved")
+    git(project, "config", "uploadpack.allowFilter", "true")
+    clone = folder / "clone"
+    git(folder, "clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{project}", clone)
+    return clone
 
 
 def test_without_git_there_is_no_answer(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     assert asked.head(project) is None
     assert asked.root_commit(project) is None
-    assert asked.first_commits(project, project / ".memories") == {}
+    assert asked.first_commits(project, project / ".memories") is None
+    assert asked.problem(project) == "git is not installed"
+
+
+def test_outside_git_nothing_is_wrong(tmp_path: Path) -> None:
+    assert asked.problem(tmp_path) == ""
+
+
+def test_a_repository_that_git_refuses_is_named(project: Path) -> None:
+    (project / ".git/config").write_text("[broken")
+    assert "git status" in asked.problem(project)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
-def test_git_that_hangs_is_given_up(
+def test_a_git_of_the_working_directory_is_not_started(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hostile.trap(tmp_path).rename(project / "git")
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("PATH", os.pathsep.join([".", "", os.environ["PATH"]]))
+    assert ask_everything(project)
+    assert not (tmp_path / "sprung").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a shell script")
+def test_git_that_hangs_is_waited_for_once_and_ended_with_its_children(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hanging = tmp_path / "bin" / "git"
     hanging.parent.mkdir()
-    hanging.write_text("#!/bin/sh\nexec sleep 20\n")
+    hanging.write_text(f"#!/bin/sh\nsleep 61 &\necho $! > {tmp_path}/child\nwait\n")
     hanging.chmod(0o755)
     monkeypatch.setenv("PATH", str(hanging.parent), prepend=os.pathsep)
-    monkeypatch.setattr(asked, "TIMEOUT", 0.3)
-    assert asked.head(project) is None
+    monkeypatch.setattr(asked, "LIMIT", 0.5)
+    start = time.monotonic()
+    assert not ask_everything(project)
+    assert "did not answer within 0.5 seconds" in asked.problem(project)
+    assert time.monotonic() - start < 3
+    child = int((tmp_path / "child").read_text())
+    for _ in range(100):
+        if not alive(child):
+            break
+        time.sleep(0.05)
+    assert not alive(child)
+
+
+def alive(process: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False

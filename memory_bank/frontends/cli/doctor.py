@@ -86,6 +86,8 @@ def _show(call: Call, health: Health) -> None:
         page.line(("problem: ", "bad"), health.problem)
     if health.polling:
         page.line(("polling: ", "warn"), health.polling)
+    if health.git:
+        page.line(("git: ", "warn"), f"{health.git}; dates are those of files")
     if health.healthy:
         page.line(("all is well", "good"))
 

@@ -148,6 +148,8 @@ def health(found: Health) -> str:
     head = f"{count(found.notes, 'note')}, {count(found.passages, 'passage')}."
     if found.problem:
         head += f" {one_line(found.problem)}."
+    if found.git:
+        head += f" {one_line(found.git)}."
     if not lines:
         return f"{head} All is well." if found.healthy else head
     quotes = Quotes()

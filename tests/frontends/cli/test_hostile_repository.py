@@ -1,0 +1,77 @@
+"""No command starts what a repository names, and none waits long for git."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank import plugins
+from memory_bank.repo import git as asked
+from tests.frontends.cli.conftest import Run
+from tests.repo import hostile
+
+COMMANDS = (
+    "init", "recall tantivy", "recall tantivy --since 7d --json", "notes", "show facts/bm25",
+    "links facts/bm25", "tags", "stats", "config", "doctor", "sync", "sync --rebuild",
+    "sync --compare", "remember words --source session", "remember words --name ideas/new",
+    "append ideas/new more", "update ideas/new other", "edit ideas/new --old other --new others",
+    "archive ideas/new", "mv ideas/new ideas/newer", "remember others --name ideas/second",
+    "merge ideas/newer ideas/second --into ideas/one --text one", "rm ideas/one", "restore ideas/one",
+    "completion bash", "embedder list", "mcp --help", "eval --help", "watch --help", "serve mcp -h",
+)  # fmt: skip
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
+
+
+@pytest.fixture(autouse=True)
+def heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asked._Silence, "fell", False)
+
+
+def test_no_command_starts_a_program_that_the_repository_names(
+    mb: Run, project: Path, tmp_path: Path, git: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
+    hostile.plant(project, hostile.trap(tmp_path), git, "--local")
+    hostile.spring(project)
+    sprung = tmp_path / "sprung"
+    assert sprung.exists(), "the traps work"
+    sprung.unlink()
+    for line in COMMANDS:
+        answer = mb(*line.split())
+        assert answer.code in {0, 1}, (line, answer.err)
+        assert not sprung.exists(), (line, sprung.read_text())
+    named = {line.split()[0] for line in COMMANDS}
+    assert named == set(plugins.names("frontends.cli"))
+
+
+def test_a_git_that_hangs_costs_a_command_its_limit_once_and_doctor_says_so(
+    mb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hanging = tmp_path / "bin/git"
+    hanging.parent.mkdir()
+    hanging.write_text("#!/bin/sh\nsleep 60\n")
+    hanging.chmod(0o755)
+    monkeypatch.setenv("PATH", str(hanging.parent), prepend=os.pathsep)
+    monkeypatch.setattr(asked, "LIMIT", 1.0)
+    start = time.monotonic()
+    assert mb("recall", "tantivy", "--mode", "lexical").code == 0
+    assert mb("remember", "kestrels hover", "--name", "facts/kestrel").code == 0
+    found = mb("doctor", "--json").json
+    assert "did not answer within 1 seconds" in found["git"]
+    assert "did not answer" in mb("doctor").out
+    assert time.monotonic() - start < 20
+
+
+def test_without_git_everything_else_works_and_doctor_says_so(
+    mb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "git" not in mb("doctor", "--json").json
+    monkeypatch.setenv("PATH", "")
+    assert mb("recall", "tantivy", "--mode", "lexical").code == 0
+    assert mb("remember", "kestrels hover", "--name", "facts/kestrel").code == 0
+    assert mb("doctor", "--json").json["git"] == "git is not installed"
