@@ -11,6 +11,7 @@ from memory_bank.actions.remember import (
     Remembered,
     check_content,
     check_size,
+    check_source,
 )
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
@@ -35,6 +36,7 @@ def create(
     front matter that can't be parsed.
     """
     check_content(bank, content)
+    check_source(source_type)
     path = names.path_of(name)
     created = datetime.now(UTC)
     wanted = check_tags(tags)
@@ -53,7 +55,7 @@ def create(
     note = reader.parse(path, reader.encoded(text))
     return Remembered(
         schema_version=SCHEMA_VERSION,
-        note_id=note.meta.id,
+        note_id=note.meta.id or path,
         action=CREATED,
         content_hash=note.content_hash,
         tags=note.meta.tags,

@@ -64,6 +64,8 @@ class Shown:
     """Give it back as `if_match` to change exactly this version."""
     backlinks_count: int
     access_count: int
+    last_accessed_at: str
+    """Empty where it never was."""
     faults: tuple[Fault, ...]
     writable: bool
     """Whether a change can be written: a file that isn't plain UTF-8 is left as it is."""
@@ -133,6 +135,7 @@ def show(bank: Bank, name: str) -> Shown:
         etag=note.etag,
         backlinks_count=len(links),
         access_count=seen.times if seen else 0,
+        last_accessed_at=iso_of(seen.last) if seen else "",
         faults=note.faults,
         writable=note.writable,
     )
@@ -181,7 +184,7 @@ def tag_counts(bank: Bank) -> dict[str, int]:
 
 def _listed(note: NoteRow) -> Listed:
     return Listed(
-        note_id=note.id,
+        note_id=note.key,
         path=note.path,
         title=note.title,
         type=note.type,

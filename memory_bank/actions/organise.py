@@ -139,7 +139,7 @@ def merge(
     meta = reader.parse(goal, text.encode())
     return Merged(
         path=goal,
-        note_id=meta.meta.id,
+        note_id=meta.meta.id or goal,
         etag=meta.etag,
         merged=tuple(paths),
         relinked=tuple(change.path for change in others),

@@ -16,6 +16,7 @@ from memory_bank.notes import files
 from memory_bank.notes.dates import iso_of
 from memory_bank.notes.decoding import decode
 from memory_bank.notes.identity import etag
+from memory_bank.notes.note import Entity
 from memory_bank.search import disclosure
 from memory_bank.search.engine import Found, Hit
 from memory_bank.search.hits import Reason
@@ -62,11 +63,14 @@ class RecalledNote(NamedTuple):
     status: str
     file_refs: tuple[str, ...]
     symbol_refs: tuple[str, ...]
+    entity_refs: tuple[Entity, ...]
     source_type: str
     source_agent: str
     created_at: str
     access_count: int
     """Before this answer."""
+    last_accessed_at: str
+    """Before this answer; empty where it never was."""
     relevance_score: float
     reasons: tuple[Reason, ...]
     also: tuple[Also, ...]
@@ -211,7 +215,7 @@ def _recalled(
         return None
     section = hit.best.section
     return RecalledNote(
-        note_id=note.id,
+        note_id=note.key,
         path=note.path,
         line=hit.best.line,
         title=note.title,
@@ -223,10 +227,12 @@ def _recalled(
         status=note.status,
         file_refs=tuple(note.rest.get("file_refs", ())),
         symbol_refs=tuple(note.rest.get("symbol_refs", ())),
+        entity_refs=tuple(Entity(**item) for item in note.rest.get("entity_refs", ())),
         source_type=note.source_type or BY_HAND,
         source_agent=str(note.rest.get("source_agent", "")),
         created_at=iso_of(note.created),
         access_count=hit.access.times,
+        last_accessed_at=iso_of(hit.access.last) if hit.access.times else "",
         relevance_score=round(hit.score, 4),
         reasons=hit.reasons,
         also=tuple(

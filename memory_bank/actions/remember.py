@@ -18,6 +18,7 @@ from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import (
     check_tags,
     content_hash,
+    entity_of,
     folder_of,
     iso,
     key_of,
@@ -29,9 +30,13 @@ from memory_bank.notes.schema import (
 SCHEMA_VERSION = "1.0"
 DEFAULT_TYPE = "fact"
 SESSION = "session"
+SOURCE_TYPES = ("manual", "agent", SESSION, "import")
+Reference = Entity | Mapping[str, object] | str
+"""An entity, or what names one: `{kind, id}`, `KIND:ID`."""
 CREATED = "created"
 _NAME_LIMIT = 60
 _MOST_NAMES = 1000
+_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,7 @@ class Remembered:
 
     schema_version: str
     note_id: str
+    """Its id; its path where it has none."""
     action: str
     """`created` or `updated_existing`."""
     content_hash: str
@@ -61,7 +67,7 @@ def remember(
     name: str = "",
     file_refs: Sequence[str] = (),
     symbol_refs: Sequence[str] = (),
-    entity_refs: Sequence[Entity] = (),
+    entity_refs: Sequence[Reference] = (),
     source_type: str = "manual",
     source_agent: str = "",
 ) -> Remembered:
@@ -69,14 +75,15 @@ def remember(
 
     Content is the same when its normalised text is; then tags and references are merged, the
     access count goes up and `updated_at` is set. A new note is named by `name`, else by its
-    type's folder and its first words. Raises BadInput for empty content or tags, NoteExists for
-    a taken `name`.
+    type's folder and its first words. Raises BadInput for empty content or tags, or a source
+    that is none; NoteExists for a taken `name`.
     """
     check_content(bank, content)
+    check_source(source_type)
     wanted = check_tags(tags)
     bank.catch_up()
     refs: dict[str, list[Any]] = {
-        "entity_refs": [{"kind": entity.kind, "id": entity.id} for entity in entity_refs],
+        "entity_refs": [entity(reference)._asdict() for reference in entity_refs],
         "file_refs": list(file_refs),
         "symbol_refs": list(symbol_refs),
     }
@@ -158,12 +165,25 @@ def check_size(bank: Bank, text: str) -> None:
         )
 
 
-def entity(text: str) -> Entity:
-    """Read a reference to an entity, `KIND:ID`; raise BadInput."""
-    kind, colon, name = (part.strip() for part in text.partition(":"))
-    if not (kind and colon and name):
-        raise BadInput(f"{text!r} is no entity", "write KIND:ID, for example person:sarah")
-    return Entity(kind, name)
+def entity(reference: Reference) -> Entity:
+    """Read a reference to an entity, `KIND:ID` or `{kind, id}`; raise BadInput."""
+    if isinstance(reference, Entity):
+        return reference
+    found = entity_of(reference)
+    if found is None:
+        raise BadInput(
+            f"{str(reference)[:_SHOWN]!r} is no entity",
+            'write KIND:ID, for example person:sarah, or {"kind": "person", "id": "sarah"}',
+        )
+    return found
+
+
+def check_source(source_type: str) -> None:
+    """Raise BadInput for a source that notes don't have."""
+    if source_type not in SOURCE_TYPES:
+        raise BadInput(
+            f"{source_type!r} is no source of notes", f"choose one of: {', '.join(SOURCE_TYPES)}"
+        )
 
 
 def _update(
@@ -183,7 +203,7 @@ def _update(
     bank.catch_up()
     return Remembered(
         schema_version=SCHEMA_VERSION,
-        note_id=known.id,
+        note_id=known.key,
         action="updated_existing",
         content_hash=known.content_hash,
         tags=tuple(merged["tags"]),

@@ -9,14 +9,19 @@ from memory_bank.bank import Bank
 from memory_bank.manifest import lookup
 from memory_bank.wiring import Index
 
+_UNIT = 1000
+_FEW = 10
+
 
 @dataclass(frozen=True, slots=True)
 class Stats:
     """Counts over the live notes of a bank."""
 
     count: int
-    total_size: int
+    total_bytes: int
     """Bytes of the notes' files."""
+    total_size: str
+    """The same for people: `45KB`."""
     archived: int
     passages: int
     tags: dict[str, int]
@@ -39,7 +44,8 @@ def _stats(index: Index) -> Stats:
     links = count_problems(index)
     return Stats(
         count=count,
-        total_size=size,
+        total_bytes=size,
+        total_size=readable(size),
         archived=archived,
         passages=passages,
         tags=lookup.tag_counts(index.base),
@@ -49,3 +55,17 @@ def _stats(index: Index) -> Stats:
         orphans=links["orphans"],
         unindexed=len(lookup.unindexed(index.base)),
     )
+
+
+def readable(size: int) -> str:
+    """Return a number of bytes in the largest unit that it fills, 1 KB being 1,000 bytes: `45KB`.
+
+    Below ten of a unit there is one decimal.
+    """
+    amount, unit = float(size), "B"
+    for larger in ("KB", "MB", "GB", "TB"):
+        if round(amount) < _UNIT:
+            break
+        amount, unit = amount / _UNIT, larger
+    whole = unit == "B" or round(amount, 1) >= _FEW
+    return f"{amount:.0f}{unit}" if whole else f"{amount:.1f}{unit}"

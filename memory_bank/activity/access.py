@@ -15,6 +15,10 @@ CREATE TABLE accesses (
 _VERSION = 1
 
 
+MOST = 2**63 - 1
+"""Accesses that are counted: SQLite makes an inexact number of one more."""
+
+
 class Access(NamedTuple):
     """How often a note was accessed, and when last (seconds since the epoch)."""
 
@@ -44,13 +48,13 @@ class AccessLog(sqlite.Opened):
                 rows = list(sqlite.chunked(self.opened(), sql, wanted))
         except (Busy, IndexDamaged, StorageFailed):
             return {}  # counts only nudge the ranking: an answer must not fail for them
-        return {note: Access(count, last) for note, count, last in rows}
+        return {note: Access(min(int(count), MOST), last) for note, count, last in rows}
 
     def add(self, notes: Iterable[str], now: float) -> str:
         """Count one more access of each note; return why that can't be done, if so."""
         return self._write(
             "INSERT INTO accesses VALUES (?1, 1, ?2)"
-            " ON CONFLICT DO UPDATE SET count = count + 1, last = max(last, ?2)",
+            f" ON CONFLICT DO UPDATE SET count = min(count, {MOST - 1}) + 1, last = max(last, ?2)",
             [(note, now) for note in notes],
         )
 

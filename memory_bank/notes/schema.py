@@ -15,8 +15,8 @@ from memory_bank.notes.identity import content_hash, normalise, note_id, slug
 from memory_bank.notes.note import Entity, Fault, Meta
 
 __all__ = [
-    "KEYS", "KNOWN_TYPES", "check_tags", "content_hash", "folder_of", "iso", "key_of", "known_type",
-    "normalise", "normalise_tags", "note_id", "read_meta", "slug", "to_datetime",
+    "KEYS", "KNOWN_TYPES", "check_tags", "content_hash", "entity_of", "folder_of", "iso", "key_of",
+    "known_type", "normalise", "normalise_tags", "note_id", "read_meta", "slug", "to_datetime",
 ]  # fmt: skip
 
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -193,7 +193,7 @@ class _Reading:
         for key, value in self.given(name):
             self.used.add(key)
             for item in _flat(value):
-                entity = _entity(item)
+                entity = entity_of(item)
                 if entity:
                     yield entity
                 else:
@@ -235,8 +235,8 @@ def _flat(value: object) -> Iterator[object]:
         yield value
 
 
-def _entity(value: object) -> Entity | None:
-    """Read `{kind: person, id: sarah}`, `{person: sarah}` or `person:sarah`."""
+def entity_of(value: object) -> Entity | None:
+    """Read `{kind: person, id: sarah}`, `{person: sarah}` or `person:sarah`; None for others."""
     kind, name = None, None
     if isinstance(value, str):
         kind, _, name = value.partition(":")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,23 @@ def test_a_note_is_shown_whole(bank: Bank) -> None:
     recall(bank, "text")
     assert show(bank, "a").access_count == 1
     assert show(bank, "a").access_count == 1, "showing counts nothing"
+
+
+def test_a_note_says_when_it_was_last_accessed(bank: Bank) -> None:
+    assert show(bank, "a").last_accessed_at == ""
+    before = datetime.now(UTC).replace(microsecond=0)
+    first = recall(bank, "text").notes[0]
+    assert (first.access_count, first.last_accessed_at) == (0, ""), "before this answer"
+    seen = show(bank, "a").last_accessed_at
+    assert before <= datetime.fromisoformat(seen) <= datetime.now(UTC)
+    again = recall(bank, "text").notes[0]
+    assert (again.access_count, again.last_accessed_at) == (1, seen)
+
+
+def test_a_note_without_an_id_is_known_by_its_path(bank: Bank) -> None:
+    assert show(bank, "b").note_id == "b.md"
+    assert [note.note_id for note in list_notes(bank).notes] == ["b.md", "one"]
+    assert recall(bank, "tag:x D").notes[0].note_id == "b.md"
 
 
 def test_what_can_not_be_shown_is_said(bank: Bank, folder: Path) -> None:

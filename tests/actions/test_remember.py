@@ -190,7 +190,7 @@ def test_references_are_written_and_found(bank: Bank, folder: Path) -> None:
         name="a",
         file_refs=["src/index.py"],
         symbol_refs=["build_index"],
-        entity_refs=[entity("person:Sarah Connor")],
+        entity_refs=[{"kind": "person", "id": "Sarah Connor"}, "ticket:7", Entity("clause", "4")],
         source_type="agent",
         source_agent="tester",
     )
@@ -199,6 +199,10 @@ def test_references_are_written_and_found(bank: Bank, folder: Path) -> None:
     assert note.symbol_refs == ("build_index",)
     assert note.source_type == "agent"
     assert recall(bank, "links:src/index.py").result_count == 1
+    assert note.entity_refs == (
+        Entity("person", "Sarah Connor"), Entity("ticket", "7"), Entity("clause", "4"),
+    )  # fmt: skip
+    assert note.entity_refs == show(bank, "a").entity_refs
     assert recall(bank, "Connor").result_count == 1
     text = (folder / "a.md").read_text()
     assert "source_agent: tester" in text
@@ -209,6 +213,26 @@ def test_an_entity_needs_a_kind_and_a_name() -> None:
     for text in ("", "x", ":x", "x:", " : "):
         with pytest.raises(BadInput):
             entity(text)
+    for fields in ({}, {"kind": "person"}, {"kind": "", "id": "x"}, {"kind": [], "id": "x"}):
+        with pytest.raises(BadInput):
+            entity(fields)
+
+
+@pytest.mark.parametrize("source", ["manual", "agent", "session", "import"])
+def test_a_note_says_its_source(bank: Bank, source: str) -> None:
+    assert remember(bank, "text", name="a", source_type=source).source_type == source
+    assert show(bank, "a").source_type == source
+
+
+def test_a_source_that_is_none_is_refused(bank: Bank) -> None:
+    with pytest.raises(BadInput, match="robot"):
+        remember(bank, "text", source_type="robot")
+
+
+def test_a_twin_without_an_id_is_named_by_its_path(bank: Bank, folder: Path) -> None:
+    (folder / "by-hand.md").write_text("Same words.\n")
+    done = remember(bank, "Same words.")
+    assert (done.action, done.note_id) == ("updated_existing", "by-hand.md")
 
 
 def test_only_keys_that_say_something_are_written(bank: Bank, folder: Path) -> None:

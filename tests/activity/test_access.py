@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, recall, remember, rename, show
-from memory_bank.activity.access import Access, AccessLog
+from memory_bank.activity.access import MOST, Access, AccessLog
 
 
 @pytest.fixture
@@ -24,6 +24,18 @@ def test_accesses_are_counted(log: AccessLog) -> None:
     assert log.add(["a"], 15.0) == ""
     assert log.of(["a", "b", "c"]) == {"a": Access(3, 20.0), "b": Access(1, 10.0)}
     assert log.of(f"n{number}" for number in range(2000)) == {}
+
+
+def test_a_count_stops_at_the_largest_integer(log: AccessLog) -> None:
+    log.add(["a", "b"], 1.0)
+    base = log.opened()
+    base.execute("UPDATE accesses SET count = ? WHERE note = 'a'", (MOST - 1,))
+    base.execute("UPDATE accesses SET count = 9.223372036854776e18 WHERE note = 'b'")
+    for _ in range(3):
+        log.add(["a", "b"], 2.0)
+        found = log.of(["a", "b"])
+        assert found == {"a": Access(MOST, 2.0), "b": Access(MOST, 2.0)}
+        assert {type(access.times) for access in found.values()} == {int}
 
 
 def test_looking_makes_no_file(log: AccessLog, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_size_is_that_of_the_file_from_the_first_moment(folder: Path, opening:
     (folder / "a.md").write_text("x" * 123)
     bank = opening(folder)
     assert [note.size for note in list_notes(bank).notes] == [123]
-    assert stats(bank).total_size == 123
+    assert stats(bank).total_bytes == 123
 
 
 def test_states_end_in_done_or_unindexed(folder: Path, opening: Opening) -> None:

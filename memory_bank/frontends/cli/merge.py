@@ -75,6 +75,6 @@ def _show(call: Call, done: Merged) -> None:
     for path in done.merged:
         if path != done.path:
             page.line("merged ", (call.place(path), "place"))
-    page.line("into ", (call.place(done.path), "place"), f" (id {done.note_id or '-'})")
+    page.line("into ", (call.place(done.path), "place"), f" (id {done.note_id})")
     for path in done.relinked:
         page.line("  links changed in ", (call.place(path), "place"))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 GROUP = "Write"
 
-_SOURCES = ("manual", "agent", "session")
+_SOURCES = ("manual", "agent", "session", "import")
 
 
 @as_command(
@@ -57,7 +57,7 @@ _SOURCES = ("manual", "agent", "session")
     metavar="SOURCE",
     type=click.Choice(_SOURCES),
     default="manual",
-    help="Who says so: manual, agent, session (kept out of git)",
+    help="Who says so: manual, agent, session (kept out of git), import",
 )
 @click.option("--agent", metavar="NAME", default="", help="Which agent, if one does")
 def command(
@@ -79,13 +79,14 @@ def command(
 
     def render(done: Remembered) -> None:
         verb = "created" if done.action == "created" else "updated"
-        call.page.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id or '-'})")
+        call.page.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id})")
 
     if agent and not agent_name(agent):
         raise call.wrong("--agent: the name has no character that can be seen")
-    refs = [entity(words) for words in entities]
+    for words in entities:
+        entity(words)  # before somebody writes a text in vain
     with call.open() as bank:
-        bank.check_enabled()  # before somebody writes a text in vain
+        bank.check_enabled()
         done = remember(
             bank,
             _text.given_or_edited(text),
@@ -94,7 +95,7 @@ def command(
             name=name,
             file_refs=[_below(bank.layout.project, file) for file in files],
             symbol_refs=symbols,
-            entity_refs=refs,
+            entity_refs=entities,
             source_type=source,
             source_agent=agent,
         )

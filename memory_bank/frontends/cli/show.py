@@ -67,7 +67,7 @@ def _show(call: Call, note: Shown, *, raw: bool) -> None:
         *(f"#{tag}" for tag in note.tags),
         note.created_at[:10],
         "" if note.status == "active" else note.status,
-        f"id {note.note_id}" if note.note_id else "",
+        f"id {note.note_id}" if note.note_id != note.path else "",
         count(note.backlinks_count, "backlink"),
     ]
     page.line((" · ".join(filter(None, about)), "tag"))

@@ -42,7 +42,7 @@ def _show(call: Call, found: Stats) -> None:
     rows = [
         ("notes", f"{found.count:,}"),
         ("archived", f"{found.archived:,}"),
-        ("size", f"{found.total_size:,} bytes"),
+        ("size", f"{found.total_size} ({found.total_bytes:,} bytes)"),
         ("passages", f"{found.passages:,}"),
         ("types", ", ".join(f"{name} {number}" for name, number in found.types.items()) or "-"),
         ("tags", (", ".join(tags[:_TAGS]) + more) or "-"),

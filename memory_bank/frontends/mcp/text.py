@@ -120,7 +120,7 @@ def stats(found: Stats) -> str:
     tags = ", ".join(f"{tag} {many}" for tag, many in list(found.tags.items())[:_MOST])
     types = ", ".join(f"{kind} {many}" for kind, many in list(found.types.items())[:_MOST])
     counts = (
-        f"{count(found.count, 'note')} ({found.archived} archived), {found.total_size:,} bytes,"
+        f"{count(found.count, 'note')} ({found.archived} archived), {found.total_size},"
         f" {count(found.ghosts, 'ghost')}, {count(found.broken_links, 'broken link')},"
         f" {count(found.orphans, 'orphan')}, {count(found.unindexed, 'file')} not indexed."
     )

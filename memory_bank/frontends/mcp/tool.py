@@ -214,9 +214,11 @@ def _lean(found: Mapping[str, Any]) -> dict[str, Any]:
     item = {key: value for key, value in found.items() if key not in _UNSAID}
     if "items" in item:
         item["items"] = _lean(item["items"])
-    for choice in found.get("anyOf", ()):
-        if choice != {"type": "null"}:
-            item |= choice
+    choices = [choice for choice in found.get("anyOf", ()) if choice != {"type": "null"}]
+    if len(choices) > 1:
+        item["anyOf"] = [_lean(choice) for choice in choices]
+    elif choices:
+        item |= choices[0]
     if not item.get("default", True):
         del item["default"]
     return item

@@ -31,7 +31,7 @@ def test_the_json_has_what_programs_rely_on(mb: Run) -> None:
     assert found["result_count"] == len(found["notes"]) > 0
     assert set(found["notes"][0]) >= {
         "note_id", "path", "line", "title", "heading", "content", "snippet", "tags", "type",
-        "file_refs", "symbol_refs", "source_type", "created_at", "access_count",
+        "file_refs", "symbol_refs", "entity_refs", "source_type", "created_at", "access_count",
         "relevance_score", "reasons", "also",
     }  # fmt: skip
     assert "read_as" not in found

@@ -21,6 +21,20 @@ def test_a_text_becomes_a_note(mb: Run, project: Path) -> None:
     assert "source_type: manual" in text
 
 
+@pytest.mark.parametrize("source", ["manual", "agent", "session", "import"])
+def test_a_source_can_be_named(mb: Run, source: str) -> None:
+    done = mb("remember", "Water boils.", "--source", source, "--json").json
+    assert done["source_type"] == source
+    assert mb("show", done["path"], "--json").json["source_type"] == source
+
+
+def test_an_entity_has_a_kind_and_an_id(mb: Run) -> None:
+    path = mb("remember", "Sarah knows.", "--entity", "person:sarah", "--json").json["path"]
+    (note,) = mb("recall", "Sarah knows", "--limit", "1", "--json").json["notes"]
+    assert note["entity_refs"] == [{"kind": "person", "id": "sarah"}]
+    assert mb("show", path, "--json").json["entity_refs"] == note["entity_refs"]
+
+
 def test_the_same_text_again_updates_the_note(mb: Run) -> None:
     first = mb("remember", "Water boils at 100 °C", "--tags", "a", "--json").json
     assert (first["schema_version"], first["action"]) == ("1.0", "created")

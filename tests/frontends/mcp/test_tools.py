@@ -72,6 +72,32 @@ def test_the_same_content_makes_no_second_note(agent: Make) -> None:
     assert set(again["tags"]) == {"a", "b"}
 
 
+def test_an_entity_is_given_and_answered_as_kind_and_id(agent: Make) -> None:
+    sarah, ticket = {"kind": "person", "id": "sarah"}, {"kind": "ticket", "id": "7"}
+    agent("remember", content="Sarah knows why.", entity_refs=[sarah, "ticket:7"])
+    (note,) = agent("recall", query="Sarah knows why", limit=1)["notes"]
+    assert note["entity_refs"] == [sarah, ticket]
+    wrong = agent("remember", content="Other.", entity_refs=[{"kind": "person"}])
+    assert wrong.error["code"] == "bad_input"
+    assert "KIND:ID" in wrong.error["hint"]
+
+
+def test_the_size_of_all_notes_is_readable(agent: Make, project: Path) -> None:
+    found = agent("get_memory_stats")
+    notes = (project / ".memories").rglob("*.md")
+    size = sum(note.stat().st_size for note in notes)
+    assert found["total_bytes"] == size
+    assert found["total_size"] == f"{size}B"
+    assert f" {size}B," in found.text
+
+
+@pytest.mark.parametrize("tool", ["create_memory", "append_memory"])
+def test_an_agent_is_told_to_keep_one_subject_under_a_heading(agent: Make, tool: str) -> None:
+    listed = {found.name: found for found in agent.ask(agent.client.list_tools).tools}
+    assert "subject" in listed[tool].description
+    assert "heading" in listed[tool].description
+
+
 def test_recall_keeps_to_tags_and_the_living(agent: Make, project: Path) -> None:
     assert agent("recall", query="tantivy", tags_filter=["architecture"])["result_count"] == 1
     with open_bank(project) as bank:

@@ -39,7 +39,7 @@ def create_memory(
 ) -> remember.Remembered:
     """Write a new note at a path of your choice; fails if it exists.
 
-    Use remember unless the path matters.
+    Use remember unless the path matters. Keep one subject under a heading.
     """
     return create.create(
         call.bank,
@@ -54,7 +54,7 @@ def create_memory(
 
 @tool("Append to a memory", text.written)
 def append_memory(call: Call, *, filename: Name, content: str) -> writing.Written:
-    """Add a paragraph at the end of a note."""
+    """Add a paragraph at the end of a note; a new subject under a heading of its own."""
     return writing.append(call.bank, filename, content)
 
 

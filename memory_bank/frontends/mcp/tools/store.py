@@ -10,10 +10,15 @@ from memory_bank.actions import recall as finding
 from memory_bank.actions import remember as keeping
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.tool import Call, tool
-from memory_bank.frontends.mcp.tools.bank import Paths, Query, Tags
+from memory_bank.frontends.mcp.tools.bank import Path, Paths, Query, Tags
+
+Entities = Annotated[
+    list[dict[str, str] | Path],
+    Field(max_length=1000, description="{kind, id} or person:sarah"),
+]
 
 
-@tool("Recall", text.recalled, reads=True, depth=3, without=("links",))
+@tool("Recall", text.recalled, reads=True, without=("links",))
 def recall(
     call: Call,
     *,
@@ -41,7 +46,7 @@ def remember(
     type: Annotated[str, Field(description="decision, fact, bugfix, plan …")] = "fact",  # noqa: A002
     file_refs: Paths = [],  # noqa: B006
     symbol_refs: Paths = [],  # noqa: B006
-    entity_refs: Annotated[Paths, Field(description="person:sarah")] = [],  # noqa: B006
+    entity_refs: Entities = [],  # noqa: B006
 ) -> keeping.Remembered:
     """Keep one thing worth knowing in later sessions, and why, as a new note.
 
@@ -54,7 +59,7 @@ def remember(
         type=type,
         file_refs=file_refs,
         symbol_refs=symbol_refs,
-        entity_refs=[keeping.entity(words) for words in entity_refs],
+        entity_refs=entity_refs,
         source_type="agent",
         source_agent=call.agent,
     )
