@@ -18,8 +18,8 @@ from memory_bank.errors import (
     IndexDamaged,
     NoteNotFound,
 )
+from memory_bank.indexer.dirty import DirtySet
 from memory_bank.indexer.healed import ACCESSES, MANIFEST, WRITING
-from memory_bank.indexer.news import News
 from memory_bank.layout import Layout
 from memory_bank.locks import WAIT, locked
 from memory_bank.manifest import lookup
@@ -66,7 +66,7 @@ class Bank:
         """Whether a question embeds what is new; not needed where another thread does."""
         self._index: Index | None = None
         self._access: AccessLog | None = None
-        self._news = News(place.root)
+        self._dirty = DirtySet(place.root)
 
     def __enter__(self) -> Self:
         """Return the bank itself."""
@@ -85,7 +85,7 @@ class Bank:
         """Let go of all files; the bank can be used again, which opens them anew."""
         with self.lock:
             self._drop()
-            self._news.close()
+            self._dirty.close()
             if self._access is not None:
                 self._access.close()
                 self._access = None
@@ -129,7 +129,7 @@ class Bank:
             if self.store.interrupted():
                 with self.store.writing():
                     pass
-            self._news.gather()
+            self._dirty.update()
             if self._nothing_new():
                 return
             try:
@@ -138,7 +138,7 @@ class Bank:
                         seconds=_EMBED_SECONDS if self.embeds else 0,
                         wait=_patience(index),
                         thorough=False,
-                        paths=self._news.changed(index),
+                        paths=self._dirty.paths(index),
                         progress=progress or self.progress,
                     )
                 )
@@ -147,7 +147,7 @@ class Bank:
                     raise
                 self.problem = _BUSY
                 return
-            self._news.indexed(self._index)
+            self._dirty.clear(self._index)
             self.store.sweep(report.leftover)
             if report.problem:
                 self.problem = report.problem
@@ -171,8 +171,8 @@ class Bank:
 
     def _nothing_new(self) -> bool:
         """Tell whether the index is known to be up to the files, without looking at them."""
-        heard = self._index is not None and self._news.changed(self._index) == frozenset()
-        return heard and self._complete()
+        clean = self._index is not None and self._dirty.paths(self._index) == frozenset()
+        return clean and self._complete()
 
     def _complete(self) -> bool:
         """Tell whether every retriever has everything that the manifest knows."""

@@ -9,7 +9,7 @@ from memory_bank.actions.navigate import broken
 from memory_bank.bank import Bank
 from memory_bank.config import Settings
 from memory_bank.indexer.report import Progress, SyncReport
-from memory_bank.indexer.watch import deaf
+from memory_bank.indexer.watch import unavailable
 from memory_bank.manifest import lookup
 from memory_bank.repo import git
 from memory_bank.wiring import Index
@@ -90,7 +90,7 @@ def _health(index: Index, bank: Bank, settings: Settings, report: SyncReport) ->
         healed=tuple(report.healed),
         waiting=report.waiting,
         problem=report.problem or None,
-        polling=deaf(bank.layout.root) or None,
+        polling=unavailable(bank.layout.root) or None,
         git=git.problem(bank.layout.root) or None,
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,

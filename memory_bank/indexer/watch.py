@@ -1,147 +1,152 @@
-"""Follow the changes of a bank's files: a batch at a time, when those who write pause."""
+"""Follow the changes of a bank's files by watchdog: one signal for each burst of changes."""
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
-from dataclasses import dataclass
+import warnings
 from pathlib import Path
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Self
 
-from memory_bank.indexer.ear import Ear
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
+from watchdog.observers import Observer
+from watchdog.observers.polling import PollingObserver
+
+from memory_bank.filenames import NOTE_SUFFIXES
+from memory_bank.indexer.inotify import problem
+
+if TYPE_CHECKING:
+    from watchdog.observers.api import BaseObserver
 
 QUIET = 0.1
-"""Seconds without a further change after which a batch is taken for complete."""
+"""Seconds without a further change after which a burst is over."""
 LONGEST = 2.0
-"""Seconds after which a batch is reported even if changes keep coming."""
+"""Seconds after which a burst is reported even if changes keep coming."""
 RECONCILE = 300.0
-"""Seconds after which all files are looked at although nothing was heard, and listening is tried
-again where it failed."""
+"""Seconds after which a burst is reported although no event came: events may be lost."""
+POLL = 1.0
+"""Seconds between two scans of all files where the system does not notify of changes."""
 _TURN = 0.25
-_STEP = 0.02
-_SYSTEM: str = sys.platform
+_JOIN = 5.0
+_EVENTS: list[type[FileSystemEvent]] = [
+    FileCreatedEvent,
+    FileModifiedEvent,
+    FileClosedEvent,
+    FileMovedEvent,
+    FileDeletedEvent,
+    DirCreatedEvent,
+    DirMovedEvent,
+    DirDeletedEvent,
+]
+
+# watchdog says so of a folder that was moved away and back, which it follows all the same
+_MOVED_BACK = "Callback with id"
+warnings.filterwarnings("ignore", _MOVED_BACK, RuntimeWarning)
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A batch of changes."""
+class Watcher(FileSystemEventHandler):
+    """Watches the Markdown files below a folder, hidden folders left out.
 
-    paths: frozenset[str] = frozenset()
-    """Notes below the bank that came, changed or went."""
-    everything: bool = False
-    """Whether any other may have, too: a folder moved, say, or changes were lost."""
-
-    def __bool__(self) -> bool:
-        """Tell whether there is any change."""
-        return self.everything or bool(self.paths)
-
-    def __add__(self, other: Heard) -> Heard:
-        """Put two batches together."""
-        return Heard(self.paths | other.paths, self.everything or other.everything)
-
-
-NOTHING = Heard()
-EVERYTHING = Heard(everything=True)
-
-
-class Hearing(Protocol):
-    """One way to hear of changes below a folder."""
-
-    def heard(self) -> frozenset[str] | None:
-        """Return the notes that changed since the last call.
-
-        None: anything may have, and one must listen anew.
-        """
-
-    def wait(self, seconds: float) -> None:
-        """Wait until there may be something to hear, at most that long."""
-
-    def close(self) -> None:
-        """Stop to listen."""
-
-
-class Watcher:
-    """Hears of changes below a folder; `wait` returns once for each batch of them.
-
-    It serves those who follow. A question need not ask it: a bank hears of changes by itself.
+    It tells that something changed, not what: the index compares names, sizes and times.
     """
 
     def __init__(self, root: Path) -> None:
-        """Watch the Markdown files below `root`, hidden folders left out."""
+        """Watch `root` from `__enter__` on."""
         self._root = root
-        self._hearing: Hearing | None = None
-        self._batch = NOTHING
-        self._first = self._last = self._since = 0.0
+        self._changed = threading.Event()
+        self._observer: BaseObserver | None = None
+        self._since = 0.0
         self.polling = ""
-        """Why files are looked at in turns instead of being heard of; empty if they aren't."""
+        """Why files are scanned every second instead of being watched; empty if they are not."""
 
     def __enter__(self) -> Self:
-        """Start to listen."""
-        self._listen()
+        """Start to watch."""
+        self._start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop to listen."""
-        self._close()
+        """Stop to watch."""
+        self._stop()
 
-    def wait(self, stop: threading.Event) -> Heard:
-        """Wait for a batch of changes to be complete and return it; nothing when `stop` is set."""
+    def wait(self, stop: threading.Event) -> bool:
+        """Wait until a burst of changes is over; return False when `stop` is set."""
+        first = 0.0
         while not stop.is_set():
-            self._hear()
-            now = time.monotonic()
-            if self._batch and (now - self._last >= QUIET or now - self._first >= LONGEST):
-                heard, self._batch = self._batch, NOTHING
-                return heard
-            if self._batch or self._hearing is None:
-                stop.wait(_STEP)
-            else:
-                self._hearing.wait(_TURN)
-        return NOTHING
+            if not self._alive() or time.monotonic() - self._since > RECONCILE:
+                self._restart()
+            if self._changed.wait(QUIET if first else _TURN):
+                self._changed.clear()
+                first = first or time.monotonic()
+                if time.monotonic() - first < LONGEST:
+                    stop.wait(QUIET / 4)
+                    continue
+            if first:
+                return True
+        return False
 
-    def _hear(self) -> None:
-        """Add what was heard to the batch; listen anew when that is no more believed."""
-        heard = self._hearing.heard() if self._hearing else None
-        old = time.monotonic() - self._since > RECONCILE
-        if heard is None or old:
-            before = self._hearing
-            self._listen()
-            found = EVERYTHING if before or self._hearing else NOTHING
-        else:
-            found = Heard(heard)
-        if found:
-            self._last = time.monotonic()
-            self._first = self._first if self._batch else self._last
-            self._batch += found
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        """Take note of a change to a note or a folder."""
+        for path in (event.src_path, event.dest_path):
+            try:
+                found = Path(str(path)).relative_to(self._root)
+            except ValueError:
+                continue
+            if any(part.startswith(".") for part in found.parts):
+                continue
+            if event.is_directory or found.suffix in NOTE_SUFFIXES:
+                self._changed.set()
 
-    def _listen(self) -> None:
-        self._close()
+    def _alive(self) -> bool:
+        """Tell whether changes are still reported: not once the folder was removed."""
+        observer = self._observer
+        return observer is not None and all(one.is_alive() for one in observer.emitters)
+
+    def _restart(self) -> None:
+        """Watch again; what happened in between counts as a change."""
+        watched = self._observer is not None
+        self._stop()
+        self._start()
+        if watched or self._observer is not None:
+            self._changed.set()
+
+    def _start(self) -> None:
         self.polling, self._since = "", time.monotonic()
         if not self._root.is_dir():
             return
-        try:
-            self._hearing = _hearing(self._root)
-        except OSError as error:
-            from memory_bank.indexer._ears import POLL, Looked
+        reason = problem(self._root)
+        if not reason:
+            try:
+                self._observer = self._started(Observer())
+            except OSError as error:
+                reason = error.strerror or str(error)
+        if self._observer is None:
+            self._observer = self._started(PollingObserver(timeout=POLL))
+            self.polling = f"files are scanned every {POLL:g} s: {reason}"
 
-            self._hearing = Looked(self._root)
-            self.polling = f"changes are looked for every {POLL:g} s: {error.strerror}"
+    def _started(self, observer: BaseObserver) -> BaseObserver:
+        observer.schedule(self, str(self._root), recursive=True, event_filter=_EVENTS)
+        observer.start()
+        return observer
 
-    def _close(self) -> None:
-        if self._hearing is not None:
-            self._hearing.close()
-            self._hearing = None
+    def _stop(self) -> None:
+        if self._observer is not None:
+            self._observer.stop()
+            self._observer.join(_JOIN)
+            self._observer = None
 
 
-def deaf(root: Path) -> str:
-    """Return why changes below a folder can't be heard of just now; empty if they can."""
+def unavailable(root: Path) -> str:
+    """Return why changes below a folder can't be watched just now; empty if they can."""
     with Watcher(root) as watcher:
         return watcher.polling
-
-
-def _hearing(root: Path) -> Hearing:
-    if _SYSTEM == "linux":
-        return Ear(root, trusted=2 * RECONCILE)
-    from memory_bank.indexer._ears import Observed
-
-    return Observed(root)

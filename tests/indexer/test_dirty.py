@@ -10,52 +10,52 @@ import pytest
 
 from memory_bank import Bank, append, recall
 from memory_bank.indexer import sync
-from memory_bank.indexer.ear import Ear
-from memory_bank.indexer.news import News
+from memory_bank.indexer.dirty import DirtySet
+from memory_bank.indexer.inotify import InotifyQueue
 
 
 @pytest.fixture
-def news(tmp_path: Path) -> Iterator[News]:
-    found = News(tmp_path)
+def dirty(tmp_path: Path) -> Iterator[DirtySet]:
+    found = DirtySet(tmp_path)
     yield found
     found.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
-def test_from_the_second_question_on_only_what_was_heard_of_is_news(
-    news: News, tmp_path: Path
+def test_from_the_second_question_on_only_what_was_reported_is_dirty(
+    dirty: DirtySet, tmp_path: Path
 ) -> None:
     index = object()
     for _ in range(2):
-        news.gather()
-        assert news.changed(index) is None
-        news.indexed(index)
-    news.gather()
-    assert news.changed(index) == frozenset()
+        dirty.update()
+        assert dirty.paths(index) is None
+        dirty.clear(index)
+    dirty.update()
+    assert dirty.paths(index) == frozenset()
     (tmp_path / "a.md").write_text("x")
-    news.gather()
+    dirty.update()
     (tmp_path / "b.md").write_text("x")
-    news.gather()
-    assert news.changed(index) == {"a.md", "b.md"}, "what was not indexed is kept in mind"
-    assert news.changed(object()) is None, "another index lacks all"
-    news.indexed(index)
+    dirty.update()
+    assert dirty.paths(index) == {"a.md", "b.md"}, "what was not indexed is kept in mind"
+    assert dirty.paths(object()) is None, "another index lacks all"
+    dirty.clear(index)
     (tmp_path / "folder").mkdir()
-    news.gather()
-    assert news.changed(index) is None
+    dirty.update()
+    assert dirty.paths(index) is None
 
 
-def test_without_an_ear_each_question_looks_at_all(
-    news: News, monkeypatch: pytest.MonkeyPatch
+def test_without_a_queue_each_question_scans_all(
+    dirty: DirtySet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Ear, "at", lambda _: None)
+    monkeypatch.setattr(InotifyQueue, "at", lambda _: None)
     for _ in range(4):
-        news.gather()
-        assert news.changed(None) is None
-        news.indexed(None)
+        dirty.update()
+        assert dirty.paths(None) is None
+        dirty.clear(None)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
-def test_a_bank_that_listens_looks_at_no_more_than_what_changed(
+def test_a_bank_that_watches_looks_at_no_more_than_what_changed(
     bank: Bank, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(2):

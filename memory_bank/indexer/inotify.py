@@ -1,9 +1,10 @@
-"""Tell without looking at any file that none of a bank changed: Linux itself keeps count.
+"""Read the kernel's queue of file changes at the moment of a question (Linux).
 
 The kernel queues an inotify event before the system call that changes a file returns. So one
 read of the queue, with no thread and no waiting, tells what changed since the last read, and an
 empty queue is proof that nothing did. Where that does not hold (other systems, network file
-systems, watches run out) there is no ear, and the files are looked at.
+systems, watches run out) there is no queue, and the files are scanned. Those who follow changes
+use watchdog instead (`watch.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import os
-import select
 import struct
 import sys
 import time
@@ -22,16 +22,14 @@ from typing import Self
 
 from memory_bank.filenames import NOTE_SUFFIXES
 
-__all__ = ["Ear"]
-
 RECONCILE = 60.0
-"""Seconds after which files are looked at although nothing was heard: a write to mapped memory,
-or through a hard link from elsewhere, makes no sound."""
+"""Seconds after which files are scanned although nothing was reported: a write to mapped memory,
+or through a hard link from elsewhere, makes no event."""
 
 _LOCAL = frozenset(
     ["bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"]
 )
-"""File systems whose every change is made by this kernel, and heard."""
+"""File systems whose every change is made by this kernel, and reported."""
 _BUFFER = 1 << 16
 _EVENT = struct.Struct("iIII")
 
@@ -42,41 +40,43 @@ _DELETE_SELF, _MOVE_SELF = 0x400, 0x800
 _UNMOUNT, _OVERFLOW, _IGNORED = 0x2000, 0x4000, 0x8000
 _ONLY_FOLDERS, _NO_LINKS, _IS_FOLDER = 0x01000000, 0x02000000, 0x40000000
 _FILES = _MODIFY | _ATTRIB | _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE
-_LISTENED = _FILES | _DELETE_SELF | _MOVE_SELF | _ONLY_FOLDERS | _NO_LINKS
+_WATCHED = _FILES | _DELETE_SELF | _MOVE_SELF | _ONLY_FOLDERS | _NO_LINKS
 _LOST = _DELETE_SELF | _MOVE_SELF | _UNMOUNT | _OVERFLOW | _IGNORED
 
 
-class Ear:
-    """Hears of every change below a folder, hidden folders left out."""
+class InotifyQueue:
+    """The changes below a folder, hidden folders left out."""
 
     def __init__(self, root: Path, *, trusted: float = RECONCILE) -> None:
-        """Listen from now on, for so many seconds; raise OSError where that can't be done."""
-        if sys.platform != "linux" or (kind := _file_system(root)) not in _LOCAL:
-            raise OSError(errno.ENOTSUP, f"a change of files on {kind} may make no sound")
+        """Watch from now on, for so many seconds; raise OSError where that can't be done."""
+        if sys.platform != "linux":
+            raise OSError(errno.ENOTSUP, "inotify is Linux's")
+        if (kind := _file_system(root)) not in _LOCAL:
+            raise OSError(errno.ENOTSUP, f"not every change on {kind} is reported")
         self._process = os.getpid()
         self._until = time.monotonic() + trusted
         self._root = str(root)
         self._identity = _identity(self._root)
-        self._queue = _queue()
+        self._queue = _new_queue()
         self._folders: dict[int, str] = {}
         try:
-            self._listen(self._root, "")
+            self._watch(self._root, "")
         except OSError:
             self.close()
             raise
 
     @classmethod
     def at(cls, root: Path) -> Self | None:
-        """Listen to a folder; None where changes can't be heard of for sure."""
+        """Watch a folder; None where not every change is reported."""
         try:
             return cls(root)
         except (OSError, ImportError):
             return None
 
-    def heard(self) -> frozenset[str] | None:
+    def read(self) -> frozenset[str] | None:
         """Return the notes that may have changed since the last call, by path below the folder.
 
-        None: anything may have, and this ear is of no more use.
+        None: anything may have, and this queue is of no more use.
         """
         if os.getpid() != self._process or time.monotonic() > self._until:
             return None
@@ -94,14 +94,8 @@ class Ear:
                 found.add(self._folders[watch] + name)
         return frozenset(found)
 
-    def wait(self, seconds: float) -> None:
-        """Wait until there is something to hear, at most that long."""
-        queue = select.poll()
-        queue.register(self._queue, select.POLLIN)
-        queue.poll(seconds * 1000)
-
     def close(self) -> None:
-        """Listen no more."""
+        """Stop to watch."""
         if self._queue >= 0 and os.getpid() == self._process:
             os.close(self._queue)
         self._queue = -1
@@ -118,19 +112,33 @@ class Ear:
                 place += _EVENT.size + size
                 yield watch, mask, os.fsdecode(data[place - size : place].rstrip(b"\0"))
 
-    def _listen(self, folder: str, prefix: str) -> None:
-        """Watch a folder before those in it: one that is made meanwhile is met or heard of."""
-        watch = _add_watch(self._queue, os.fsencode(folder), _LISTENED)
+    def _watch(self, folder: str, prefix: str) -> None:
+        """Watch a folder before those in it: one that is made meanwhile is met or reported."""
+        watch = _add_watch(self._queue, os.fsencode(folder), _WATCHED)
         if watch < 0:
             if prefix and ctypes.get_errno() in {errno.ENOENT, errno.ENOTDIR}:
-                return  # removed while we came: that is heard of
+                return  # removed meanwhile: that is reported
             raise _refused(f"{folder} can't be watched", "max_user_watches")
         self._folders[watch] = prefix
         for name in _below(folder):
             inner = f"{folder}/{name}"
             if _identity(inner)[0] not in {self._identity[0], 0}:
                 raise OSError(errno.EXDEV, f"another file system is mounted at {inner}")
-            self._listen(inner, f"{prefix}{name}/")
+            self._watch(inner, f"{prefix}{name}/")
+
+
+def problem(root: Path) -> str:
+    """Return why the system does not report every change below a folder; empty if it does.
+
+    Known on Linux only.
+    """
+    if sys.platform != "linux":
+        return ""
+    try:
+        InotifyQueue(root).close()
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
 
 
 def _below(folder: str) -> list[str]:
@@ -142,7 +150,7 @@ def _below(folder: str) -> list[str]:
         return []
 
 
-def _queue() -> int:
+def _new_queue() -> int:
     queue = _init(os.O_NONBLOCK | os.O_CLOEXEC)
     if queue < 0:
         raise _refused("no folder can be watched", "max_user_instances")
