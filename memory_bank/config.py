@@ -13,6 +13,12 @@ from memory_bank.errors import BadSetting
 # A note bigger than this is listed by `doctor`, not indexed: parsing time grows with size.
 MAX_NOTE_BYTES = 10_000_000
 _HUGE = 10**300
+_CENTURY = 36_500
+"""Days."""
+_MOST_BYTES = 1_000_000
+"""Of a file of settings."""
+_LONGEST = 200
+"""Characters of a wrong value that an error shows."""
 
 MODES = ("lexical", "semantic", "hybrid")
 """Ways to search."""
@@ -24,8 +30,20 @@ class Key(NamedTuple):
     help: str
     choices: tuple[str, ...] = ()
     low: float = 0
+    high: float = 0
+    """Bounds of a number, both allowed; each number has them."""
     private: bool = False
     """Refused in a project's file, and never shown."""
+
+    @property
+    def range(self) -> str:
+        """What a number may be, as errors and documentation say it; empty for all else."""
+        return f"{self.low:,} to {self.high:,}" if self.high else ""
+
+    @property
+    def told(self) -> str:
+        """The help, with the range of a number."""
+        return f"{self.help}; {self.range}" if self.high else self.help
 
 
 class Memory(NamedTuple):
@@ -39,16 +57,24 @@ class Memory(NamedTuple):
             choices=("project", "user"),
         ),
     ] = "project"
-    recency_boost_days: Annotated[float, Key("a note younger than this many days is boosted")] = 7.0
-    recency_boost_factor: Annotated[float, Key("what its score is multiplied with", low=1)] = 1.2
-    access_boost_days: Annotated[float, Key("days until the last access stops counting", low=1)] = (
-        30.0
-    )
-    access_recency_weight: Annotated[float, Key("weight of how recently a note was accessed")] = 0.1
-    access_count_weight: Annotated[float, Key("weight of how often a note was accessed")] = 0.05
-    max_note_bytes: Annotated[int, Key("a larger file is listed, not indexed", low=1)] = (
-        MAX_NOTE_BYTES
-    )
+    recency_boost_days: Annotated[
+        float, Key("a note younger than this many days is boosted", high=_CENTURY)
+    ] = 7.0
+    recency_boost_factor: Annotated[
+        float, Key("what its score is multiplied with", low=1, high=100)
+    ] = 1.2
+    access_boost_days: Annotated[
+        float, Key("days until the last access stops counting", low=1, high=_CENTURY)
+    ] = 30.0
+    access_recency_weight: Annotated[
+        float, Key("weight of how recently a note was accessed", high=100)
+    ] = 0.1
+    access_count_weight: Annotated[
+        float, Key("weight of how often a note was accessed", high=100)
+    ] = 0.05
+    max_note_bytes: Annotated[
+        int, Key("a larger file is listed, not indexed", low=1, high=100_000_000)
+    ] = MAX_NOTE_BYTES
     embedder: Annotated[str, Key("what turns text into vectors: `memory-bank embedder list`")] = (
         "static"
     )
@@ -59,8 +85,10 @@ class Search(NamedTuple):
 
     mode: Annotated[str, Key("default mode", choices=MODES)] = "hybrid"
     fusion: Annotated[str, Key("how lists become one", choices=("scores", "rrf"))] = "scores"
-    rrf_k: Annotated[float, Key("the constant of reciprocal rank fusion", low=1)] = 60.0
-    limit: Annotated[int, Key("default number of notes in an answer", low=1)] = 10
+    rrf_k: Annotated[float, Key("the constant of reciprocal rank fusion", low=1, high=10_000)] = (
+        60.0
+    )
+    limit: Annotated[int, Key("default number of notes in an answer", low=1, high=100)] = 10
 
 
 class Onnx(NamedTuple):
@@ -70,7 +98,9 @@ class Onnx(NamedTuple):
     pooling: Annotated[str, Key("how token vectors become one", choices=("mean", "cls"))] = "mean"
     query_prefix: Annotated[str, Key("text put before a query, if the model wants one")] = ""
     passage_prefix: Annotated[str, Key("text put before a passage, if the model wants one")] = ""
-    max_tokens: Annotated[int, Key("tokens of a text that the model reads", low=8)] = 512
+    max_tokens: Annotated[
+        int, Key("tokens of a text that the model reads", low=8, high=1_000_000)
+    ] = 512
 
 
 class Http(NamedTuple):
@@ -81,10 +111,14 @@ class Http(NamedTuple):
     ] = ""
     model: Annotated[str, Key("the model's name at the endpoint", private=True)] = ""
     key: Annotated[str, Key("bearer token", private=True)] = ""
-    dimension: Annotated[int, Key("vector length; 0 asks the endpoint once", private=True)] = 0
-    batch: Annotated[int, Key("texts a request", low=1, private=True)] = 64
-    timeout: Annotated[float, Key("seconds a request may take", low=0.1, private=True)] = 10.0
-    retries: Annotated[int, Key("further tries after a failed request", private=True)] = 2
+    dimension: Annotated[
+        int, Key("vector length; 0 asks the endpoint once", high=100_000, private=True)
+    ] = 0
+    batch: Annotated[int, Key("texts a request", low=1, high=10_000, private=True)] = 64
+    timeout: Annotated[
+        float, Key("seconds a request may take", low=0.1, high=3600, private=True)
+    ] = 10.0
+    retries: Annotated[int, Key("further tries after a failed request", high=100, private=True)] = 2
 
     def __repr__(self) -> str:
         """Show nothing of it."""
@@ -152,7 +186,7 @@ def template() -> str:
         shown = (
             str(default).lower() if isinstance(default, bool) else f"{default!r}".replace("'", '"')
         )
-        lines.append(f"# {key} = {shown}  # {meta.help}")
+        lines.append(f"# {key} = {shown}  # {meta.told}")
     return "\n".join(lines) + "\n"
 
 
@@ -172,18 +206,22 @@ def _assemble(values: Mapping[str, tuple[object, str]]) -> Settings:
 
 def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
         raise BadSetting(f"{path}: can't be read: {error}", "mend or remove the file") from error
+    if len(data) > _MOST_BYTES:
+        raise BadSetting(f"{path}: larger than {_MOST_BYTES:,} bytes", "mend or remove the file")
     if not re.search(r"^\s*[^#\s]", text, re.MULTILINE):
-        return {}  # only comments, as `init` writes it: spares the import of tomllib
-    import tomllib
+        return {}  # only comments, as `init` writes it: spares the import of the parser
+    from memory_bank import toml
 
     try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table = toml.loads(text)
+    except ValueError as error:
         raise BadSetting(f"{path}: {error}", "mend the TOML") from error
     found: dict[str, tuple[object, str]] = {}
     for section, keys in table.items():
@@ -247,15 +285,30 @@ def _checked(name: str, value: object, where: str) -> object:
         value = float(value) if abs(value) < _HUGE else math.inf
     if type(value) is not type(default):
         wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
-        shown = "its value" if meta.private else repr(value)  # it may be a key
+        shown = "its value" if meta.private else _shown(value)  # it may be a key
         raise BadSetting(f"{where}: {name}: {shown} is not {wanted[type(default)]}", meta.help)
     if meta.choices and value not in meta.choices:
         raise BadSetting(
             f"{where}: {name} = {value!r}", f"choose one of: {', '.join(meta.choices)}"
         )
-    if isinstance(value, int | float) and not isinstance(value, bool) and not value >= meta.low:
-        raise BadSetting(f"{where}: {name} = {value!r} is below {meta.low}", meta.help)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        _check_range(name, value, meta, where)
     return value
+
+
+def _check_range(name: str, value: float, meta: Key, where: str) -> None:
+    if not meta.low <= value <= meta.high:  # so written, nan is refused too
+        raise BadSetting(
+            f"{where}: {name} = {_shown(value)} is out of range: it must be {meta.range}", meta.help
+        )
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of thousands of digits
+        return "a number of so many digits"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _listed(keys: Iterable[str]) -> str:

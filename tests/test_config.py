@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import math
 import os
+import time
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -66,17 +68,21 @@ def test_one_file_leaves_the_keys_of_another(user: Path, project: Path, folder: 
         ("\n\n[serch]\nlimit = 1\n", 3, "unknown setting 'serch'"),
         ("limit = 3\n", 1, "unknown setting 'limit'"),
         ("[search]\nmode = 'hybrid'\nlimit = '3'\n", 3, "whole number"),
-        ("[search]\nlimit = 0\n", 2, "below 1"),
+        ("[search]\nlimit = 0\n", 2, "search.limit = 0 is out of range: it must be 1 to 100"),
         ("[search]\nlimit = true\n", 2, "whole number"),
         ("[search]\nmode = 'magic'\n", 2, "search.mode = 'magic'"),
         ("[memory]\nenabled = 1\n", 2, "true or false"),
-        ("[memory]\nrecency_boost_days = nan\n", 2, "below 0"),
-        ("[memory]\nrecency_boost_factor = 0.5\n", 2, "below 1"),
+        (
+            "[memory]\nrecency_boost_days = nan\n",
+            2,
+            "= nan is out of range: it must be 0 to 36,500",
+        ),
+        ("[memory]\nrecency_boost_factor = 0.5\n", 2, "= 0.5 is out of range: it must be 1 to 100"),
         ("[memory.deep]\nx = 1\n", 1, "unknown setting 'memory.deep'"),
-        ("# c\nsearch.limit = 0\n", 2, "below 1"),
-        ("# c\n\nsearch = {limit = 0}\n", 3, "below 1"),
-        ('["search"]\n"limit" = 0\n', 2, "below 1"),
-        ("# limit = 0\n[memory]\n\n[search]\nlimit = 0\n", 5, "below 1"),
+        ("# c\nsearch.limit = 0\n", 2, "must be 1 to 100"),
+        ("# c\n\nsearch = {limit = 0}\n", 3, "must be 1 to 100"),
+        ('["search"]\n"limit" = 0\n', 2, "must be 1 to 100"),
+        ("# limit = 0\n[memory]\n\n[search]\nlimit = 0\n", 5, "must be 1 to 100"),
     ],
 )
 def test_a_bad_value_is_named_with_file_and_line(
@@ -173,9 +179,54 @@ def test_a_bad_flag_is_named(flags: dict[str, object]) -> None:
         config.load(None, flags=flags)
 
 
-def test_a_number_of_any_size_is_no_crash() -> None:
-    flags = {"memory.recency_boost_days": 10**400}
-    assert config.load(None, flags=flags).memory.recency_boost_days > 1e300
+NUMBERS = [
+    (f"{section}.{key}", meta)
+    for section, key, default, meta in config.describe()
+    if isinstance(default, int | float) and not isinstance(default, bool)
+]
+
+
+@pytest.mark.parametrize(("name", "meta"), NUMBERS)
+def test_every_number_has_a_finite_range(name: str, meta: config.Key) -> None:
+    assert meta.low < meta.high < math.inf
+    for value in (meta.low, meta.high):
+        config.load(None, flags={name: value})
+
+
+@pytest.mark.parametrize(("name", "meta"), NUMBERS)
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan", "1e999", "-1e300", "1" * 5000, "1e18"])
+def test_no_number_outside_its_range_is_taken_from_anywhere(
+    user: Path, name: str, meta: config.Key, value: str
+) -> None:
+    section, _, key = name.partition(".")
+    variable = f"MEMORY_BANK_{section if section != 'memory' else ''}_{key}".upper()
+    variable = variable.replace("__", "_")
+    number = float(value)
+    with pytest.raises(BadSetting, match=rf"flag: {name}"):
+        config.load(None, flags={name: number})
+    with pytest.raises(BadSetting, match=rf"{variable}: {name}"):
+        config.load(None, environ={variable: value})
+    user.write_text(f"[{section}]\n{key} = {value}\n")
+    with pytest.raises(BadSetting, match=str(user)) as caught:
+        config.load(None)
+    assert len(caught.value.message) < 500
+
+
+@pytest.mark.parametrize("number", ["0x" + "f" * 5000, "1" * 5000, "-" + "1" * 4000])
+def test_a_number_of_any_size_is_no_crash(user: Path, number: str) -> None:
+    user.write_text(f"[search]\nlimit = {number}\n")
+    with pytest.raises(BadSetting, match=str(user)) as caught:
+        config.load(None)
+    assert len(caught.value.message) < 500
+
+
+def test_hostile_settings_are_refused_at_once(project: Path, folder: Path) -> None:
+    began = time.process_time()
+    for text in (f"{'a.' * 30_000}a = 1\n", f"a = {'[' * 50_000}\n", "# x\n" * 300_000):
+        project.write_text(text)
+        with pytest.raises(BadSetting, match=r"config\.toml"):
+            config.load(folder)
+    assert time.process_time() - began < 2
 
 
 def test_the_template_says_nothing_and_everything(project: Path, folder: Path) -> None:

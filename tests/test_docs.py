@@ -153,6 +153,7 @@ def test_settings_and_their_page_agree() -> None:
         private = "**private**" in row or "All of it is **private**" in section_of(text, name)
         assert private == meta.private, name
         assert all(f"`{choice}`" in row for choice in meta.choices), name
+        assert f"; {meta.range} |" in row or not meta.range, name
 
 
 def section_of(text: str, name: str) -> str:

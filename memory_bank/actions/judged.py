@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
 from pathlib import Path
 
+from memory_bank import toml
 from memory_bank.errors import BadInput
 
 _KEYS = frozenset(["text", "find"])
@@ -81,8 +81,8 @@ def _jsonl(file: Path, text: str) -> Iterator[Judged]:
 
 def _toml(file: Path, text: str) -> Iterator[Judged]:
     try:
-        entries = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        entries = toml.loads(text)
+    except ValueError as error:
         raise BadInput(f"{file}: {error}", _SHAPE) from error
     queries = entries.pop("queries", [])
     if entries:
@@ -92,7 +92,7 @@ def _toml(file: Path, text: str) -> Iterator[Judged]:
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines) if _HEADER.match(line)]
     blocks = [(start, lines[start:end]) for start, end in pairwise([*starts, len(lines)])]
-    if len(blocks) != len(queries):  # written inline: tomllib tells no lines
+    if len(blocks) != len(queries):  # written inline: the parser tells no lines
         blocks = [(0, lines)] * len(queries)
     for entry, (start, block) in zip(queries, blocks, strict=True):
         yield _judged(entry, f"{file}:{start + 1}", block)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator
 
+from memory_bank import toml
 from memory_bank.errors import BadSetting
 
 _TEXT = r"\"(?:[^\"\\\r\n]|\\.)*\"|'[^'\r\n]*'"
@@ -18,15 +18,15 @@ def with_setting(text: str, section: str, key: str, value: str) -> str:
 
     Each place is tried until the parser reads what is wanted and nothing else has changed.
     """
-    before = tomllib.loads(text)
+    before = toml.loads(text)
     wanted = {**before, section: {**before.get(section, {}), key: value}}
     if before == wanted:
         return text
     for candidate in _candidates(text, section, key, json.dumps(value, ensure_ascii=False)):
         try:
-            if tomllib.loads(candidate) == wanted:
+            if toml.loads(candidate) == wanted:
                 return candidate
-        except tomllib.TOMLDecodeError:
+        except ValueError:
             continue
     raise BadSetting(
         f"{section}.{key} can't be set by a program in this file",

@@ -36,7 +36,7 @@ def settings_of(settings: Settings) -> tuple[Setting, ...]:
             value=_told(f"{section}.{key}", getattr(getattr(settings, section), key)),
             default=default,
             origin=settings.origins.get(f"{section}.{key}", "default"),
-            help=meta.help,
+            help=meta.told,
             private=meta.private,
             choices=meta.choices or None,
         )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from datetime import date
 from functools import partial
+from math import isfinite
 from os import PathLike, fspath
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -27,6 +28,8 @@ _UNSEEN = (
     "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     "|(?<=\ufe0f)\ufe0f|\r(?!\n)"
 )
+_SURROGATE = "[\ud800-\udfff]"
+_NOT_ASCII = "[^\n\x20-\x7e]"
 _NAMED = {"\r": r"\r", "\n": r"\n", "\t": r"\t"}
 _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
@@ -39,13 +42,15 @@ def plain(value: object) -> object:
         return {name: plain(item) for name, item in pairs if item is not None}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, set | frozenset):
-        return sorted((plain(item) for item in value), key=str)
+    if isinstance(value, list | tuple | set | frozenset):
+        items = [plain(item) for item in value]
+        return items if isinstance(value, list | tuple) else sorted(items, key=str)
     if isinstance(value, date):  # datetimes are dates
         return value.isoformat()
-    return fspath(value) if isinstance(value, PathLike) else value
+    if isinstance(value, PathLike):
+        return fspath(value)
+    # JSON has no number that is not finite
+    return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str, Any]:  # noqa: ANN401  (any type)
@@ -79,13 +84,19 @@ def _fields(kind: type) -> Collection[str] | None:
 
 
 def document(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:
-    """Return a value as one JSON document, every script readable and harmful characters escaped."""
+    """Return a value as one JSON document, every script readable and harmful characters escaped.
+
+    Valid for any parser and in UTF-8 (RFC 8259, RFC 7493): no NaN, and U+FFFD for halves of
+    surrogate pairs.
+    """
     import json
 
-    text = json.dumps(plain(value), ensure_ascii=ascii_only, indent=indent)
-    if _all_printable(text):
-        return text
-    return re.sub(_HARMFUL, lambda found: json.dumps(found[0])[1:-1], text)
+    text = json.dumps(plain(value), ensure_ascii=False, indent=indent, allow_nan=False)
+    if ascii_only or not _all_printable(text):
+        text = re.sub(_SURROGATE, "\ufffd", text)
+        escaped = _NOT_ASCII if ascii_only else _HARMFUL
+        text = re.sub(escaped, lambda found: json.dumps(found[0])[1:-1], text)
+    return text
 
 
 def count(number: int, word: str) -> str:

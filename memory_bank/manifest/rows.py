@@ -115,7 +115,7 @@ def _said(note: Note, dating: Dating) -> Row:
     said = {key: value for key, value in rest.items() if value}
     return (
         meta.id, note.title, meta.type, meta.status, *dating, bytes.fromhex(note.content_hash),
-        meta.source_type, json.dumps(said, ensure_ascii=False, default=str) if said else "{}",
+        meta.source_type, json.dumps(said, ensure_ascii=False, allow_nan=False) if said else "{}",
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+_STEP = 200
 BREAK = re.compile(r"\r\n|\n|\r")
 
 
@@ -24,7 +25,12 @@ def line_of(block: str, index: int) -> int:
 
 def line_start(text: str, index: int) -> int:
     """Return where the line that holds `index` starts."""
-    return max(text.rfind("\n", 0, index), text.rfind("\r", 0, index)) + 1
+    while index and text[index - 1] not in "\r\n":
+        # By steps: a search for a character that is nowhere in the text would look at all of it.
+        step = max(0, index - _STEP)
+        found = max(text.rfind("\n", step, index), text.rfind("\r", step, index))
+        index = step if found < 0 else found + 1
+    return index
 
 
 def line_end(text: str, index: int) -> int:

@@ -1,7 +1,6 @@
 """TOML front matter: read it, and change top-level keys leaving all other characters alone.
 
-The standard library's parser keeps no places, so statements are found by asking it: the fewest
-lines that parse are one statement.
+The standard library's parser keeps no places, so `memory_bank.toml` finds the statements.
 """
 
 from __future__ import annotations
@@ -12,31 +11,27 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 
+from memory_bank import toml
 from memory_bank.notes.dates import iso
-from memory_bank.notes.places import BREAK, BlockError, last_break, splice
+from memory_bank.notes.places import BREAK, BlockError, last_break, line_start, splice
 from memory_bank.notes.yaml_write import expected as _as_yaml
 
 _AT = re.compile(r" \(at line ([0-9]+), column [0-9]+\)\Z")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_KEY = re.compile(r"[ \t]*(\"[^\"\\\r\n]*\"|'[^'\r\n]*'|[A-Za-z0-9_-]+)[ \t]*=[ \t]*")
-_TABLE = re.compile(r"[ \t]*\[")
-_BLANK = re.compile(r"[ \t]*(?:#[^\r\n]*)?(?:\r?\n)?")
-_COMMENT = re.compile(r"[ \t]*(?:#|\r?\n|\Z)")
+_KEY = re.compile(r"\"([^\"\\\r\n]*)\"|'([^'\r\n]*)'|([A-Za-z0-9_-]+)")
 _CONTROL = re.compile(r"[\x7f-\x9f]")
-_MAX_LINES = 300
-"""Of one statement: each further line costs another parse of all before it."""
 
 
 def values(block: str) -> dict[str, object]:
     """Return what a block says, dates as dates; raise BlockError."""
     try:
-        found = tomllib.loads(block)
+        found = toml.loads(block)
         repr(found)  # fails on a number of 5,000 digits, which nobody could print or compare
     except tomllib.TOMLDecodeError as error:
         at = _AT.search(str(error))
         raise BlockError(_AT.sub("", str(error)), _index(block, at)) from error
-    except RecursionError as error:
-        raise BlockError("nested too deeply") from error
+    except toml.TooComplex as error:
+        raise BlockError(error.reason, error.index) from error
     except ValueError as error:
         raise BlockError(str(error)) from error
     return found
@@ -50,8 +45,8 @@ def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
     """
     old = values(block)
     edits: list[tuple[int, int, str]] = []
-    statements = {name: (start, stop) for name, start, stop in _statements(block)}
-    end = max((span[1] for span in statements.values()), default=0)
+    statements = dict(_statements(block))
+    end = max((place.end for place in statements.values()), default=0)
     for key, value in changes.items():
         same = key in old and repr(old[key]) == repr(expected(value))
         if same or (value is None and key not in old):
@@ -63,9 +58,11 @@ def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
         elif key not in statements:
             raise BlockError(f"key {key!r} is no plain `key = value`")
         elif value is None:
-            edits.append((*statements[key], ""))
+            place = statements[key]
+            edits.append((line_start(block, place.start), place.end, ""))
         else:
-            edits.append((*_value_span(block, *statements[key]), render(value)))
+            place = statements[key]
+            edits.append((place.value, place.value_end, render(value)))
     return splice(block, edits)
 
 
@@ -104,45 +101,11 @@ def _text(text: str) -> str:
     return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04X}", quoted)
 
 
-def _statements(block: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each `key = value` above the first table: key, start and end of its lines."""
-    lines = [found.end() for found in BREAK.finditer(block)]
-    start = 0
-    for number, end in enumerate(lines):
-        if end <= start:
-            continue
-        if _TABLE.match(block, start):
-            return
-        if _BLANK.fullmatch(block, start, end):
-            start = end
-            continue
-        for stop in lines[number : number + _MAX_LINES]:
-            try:
-                found = tomllib.loads(block[start:stop])
-            except tomllib.TOMLDecodeError:
-                continue
-            key = _KEY.match(block, start)
-            if key and len(found) == 1:
-                yield next(iter(found)), start, stop
-            start = stop
-            break
-        else:
-            return
-
-
-def _value_span(block: str, start: int, end: int) -> tuple[int, int]:
-    """Return where a statement's value stands, without the comment behind it."""
-    key = _KEY.match(block, start)
-    begin = key.end() if key else start
-    whole = tomllib.loads(block[start:end])
-    for found in _COMMENT.finditer(block, begin, end):
-        stop = found.start()
-        try:
-            if repr(tomllib.loads(block[start:stop])) == repr(whole):
-                return begin, stop
-        except tomllib.TOMLDecodeError:
-            continue
-    raise BlockError("can't tell where the value ends", start)
+def _statements(block: str) -> Iterator[tuple[str, toml.Statement]]:
+    """Yield the keys above the first table that are set by a plain `key = value`."""
+    for found in toml.statements(block):
+        if key := _KEY.fullmatch(block, found.start, found.key_end):
+            yield key[1] or key[2] or key[3] or "", found
 
 
 def _index(block: str, found: re.Match[str] | None) -> int:

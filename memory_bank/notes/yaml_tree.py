@@ -25,6 +25,7 @@ _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a wheel without 
 _FORBIDDEN = re.compile(
     r"\A\ufeff|[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _FLOAT = re.compile(r"-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{1,40})?(?:e[+-]?[0-9]{1,3})?")
 _WORDS: dict[str, object] = {
@@ -108,6 +109,9 @@ def _node(
     tag = event.tag or ""
     if isinstance(event, yaml.ScalarEvent):
         style = event.style or ""
+        # Only the scanner without C lets halves of surrogate pairs through.
+        if not event.value.isascii() and _SURROGATE.search(event.value):
+            raise BlockError("half a surrogate pair is no character", start)
         if style in {"|", ">"}:
             end = _block_scalar_end(block, start, end)
         node = Node("scalar", start, end, event.value, style, tag)

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from memory_bank import sqlite
 from memory_bank.embedders._numpy import np
 from memory_bank.embedders._vectors import packed, unpacked
-from memory_bank.embedders.base import Embedder, identity
-from memory_bank.errors import IndexDamaged, StorageFailed
+from memory_bank.embedders.base import Embedder, Kind, identity
+from memory_bank.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
 from memory_bank.notes.identity import number_of
 from memory_bank.retrievers import _matrix
 from memory_bank.retrievers._kept import Kept
@@ -156,7 +156,7 @@ class VectorIndex:
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
         """Return the passages nearest to the question in meaning; raise EmbedderUnavailable."""
-        vector = self._embedder.embed([question.text], "query")[0]
+        vector = self._embedded([question.text], "query")[0]
         if not vector.any():
             return Matches()
 
@@ -224,7 +224,7 @@ class VectorIndex:
     def _embed_batch(self, base: Connection) -> int:
         rows = base.execute("SELECT key, text FROM waiting LIMIT ?", (self._batch,)).fetchall()
         started = time.monotonic()
-        vectors = packed(self._embedder.embed([text for _, text in rows]))
+        vectors = packed(self._embedded([text for _, text in rows], "passage"))
         if time.monotonic() - started < _SOON:  # a fast embedder is given more at a time
             self._batch = min(2 * self._batch, _MOST_AT_ONCE)
         with sqlite.transaction(base):
@@ -234,6 +234,20 @@ class VectorIndex:
             )
             base.executemany("DELETE FROM waiting WHERE key = ?", ((key,) for key, _ in rows))
         return len(rows)
+
+    def _embedded(self, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
+        """Embed texts; raise EmbedderUnavailable for components that are no finite numbers.
+
+        Whatever an embedder gives, no score becomes NaN.
+        """
+        rows = self._embedder.embed(texts, kind)
+        if not np.isfinite(rows).all():
+            raise EmbedderUnavailable(
+                f"the embedder {self._embedder.name} gives components that are no finite numbers",
+                "`memory-bank embedder test` tries it",
+                "embedder_bad_answer",
+            )
+        return rows
 
     def _publish(self, base: Connection) -> None:
         """Publish all vectors as a new generation; those no passage has any more are dropped."""

@@ -29,6 +29,23 @@ class Outer:
     counts: dict[str, int] | None = None
 
 
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+        lambda inside: st.lists(inside) | st.dictionaries(st.text(st.characters()), inside),
+    ),
+    st.booleans(),
+)
+def test_any_value_is_json_for_a_strict_parser(value: object, ascii_only: bool) -> None:
+    def refused(word: str) -> None:
+        raise AssertionError(word)
+
+    text = document(value, ascii_only=ascii_only)
+    assert not ascii_only or text.isascii()
+    found = json.loads(text.encode("utf-8").decode("utf-8"), parse_constant=refused)
+    json.dumps(found, ensure_ascii=False).encode("utf-8")  # no halves of surrogate pairs
+
+
 def test_a_dataclass_keeps_the_order_of_its_fields_and_drops_what_is_none() -> None:
     value = Outer(1, (Inner("a", 0.5),), counts={"x": 1})
     assert list(plain(value)) == ["zebra", "apple", "empty", "counts"]  # type: ignore[call-overload]

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from memory_bank.config import Settings
 from memory_bank.embedders import hashing
+from memory_bank.embedders.base import Kind
+from memory_bank.errors import EmbedderUnavailable
 from memory_bank.retrievers.base import Entry, Question, Scope
 from memory_bank.retrievers.vectors import VectorIndex, text_of
 
@@ -42,4 +47,24 @@ def test_a_former_text_takes_no_place_among_the_nearest(tmp_path: Path) -> None:
         index.commit()
         assert index.catch_up(10.0) == 0
         assert list(index.find(Question("still water"), 1, Scope()).rows) == [1]
+    index.close()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("kind", ["query", "passage"])
+def test_no_score_is_nan_whatever_the_embedder_gives(tmp_path: Path, bad: float, kind: str) -> None:
+    class Odd(hashing.Hashing):
+        def embed(self, texts: Sequence[str], kind_: Kind = "passage") -> NDArray[np.float32]:
+            rows = super().embed(texts, kind_)
+            if kind_ == kind:
+                rows[:, 3] = bad
+            return rows
+
+    index = VectorIndex(tmp_path, "owner", Odd())
+    index.clear()
+    index.put([Entry(1, 1, "", (), (), "still water", 3)], [1])
+    index.commit()
+    with pytest.raises(EmbedderUnavailable, match="no finite numbers"):
+        index.catch_up(10.0)
+        index.find(Question("still water"), 1, Scope())
     index.close()

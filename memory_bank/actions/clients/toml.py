@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 
+from memory_bank import toml
 from memory_bank.errors import BadInput
 from memory_bank.notes import toml_edit
 from memory_bank.notes.places import BREAK, BlockError
@@ -139,8 +139,8 @@ def _with(tree: Mapping[str, object], path: Path, value: object) -> dict[str, ob
 
 def _parsed(text: str) -> dict[str, object]:
     try:
-        return tomllib.loads(text.removeprefix("\ufeff"))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return toml.loads(text.removeprefix("\ufeff"))
+    except ValueError as error:
         raise BadInput(str(error)) from error
 
 

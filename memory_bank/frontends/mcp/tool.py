@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -198,7 +197,7 @@ def _cut(value: object) -> str:
     """Return a client's value so that it can be shown: short, on one line."""
     if isinstance(value, str):
         value = value[: _SHOWN + 1]
-    text = clean(json.dumps(value, ensure_ascii=False, default=str))
+    text = clean(document(value, indent=None))
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
