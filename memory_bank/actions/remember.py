@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from memory_bank.actions.twins import SESSION, twins
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, NoteExists
-from memory_bank.manifest import lookup
 from memory_bank.manifest.lookup import NoteRow
 from memory_bank.notes import frontmatter, names, reader
 from memory_bank.notes.note import Entity
@@ -29,7 +29,6 @@ from memory_bank.notes.schema import (
 
 SCHEMA_VERSION = "1.0"
 DEFAULT_TYPE = "fact"
-SESSION = "session"
 SOURCE_TYPES = ("manual", "agent", SESSION, "import")
 Reference = Entity | Mapping[str, object] | str
 """An entity, or what names one: `{kind, id}`, `KIND:ID`."""
@@ -56,6 +55,8 @@ class Remembered:
     etag: str
     type: str
     source_type: str
+    same_as: str | None = None
+    """Path of a note with the same content on the other side of what git tracks."""
 
 
 def remember(
@@ -74,9 +75,10 @@ def remember(
     """Keep a content as a note, or update the live note that has the same content.
 
     Content is the same when its normalised text is; then tags and references are merged, the
-    access count goes up and `updated_at` is set. A new note is named by `name`, else by its
-    type's folder and its first words. Raises BadInput for empty content or tags, or a source
-    that is none; NoteExists for a taken `name`.
+    access count goes up and `updated_at` is set. A note that git tracks and one that it ignores,
+    as it does those of sessions, are never one: the answer names the other. A new note is named
+    by `name`, else by its type's folder and its first words. Raises BadInput for empty content or
+    tags, or a source that is none; NoteExists for a taken `name`.
     """
     check_content(bank, content)
     check_source(source_type)
@@ -90,13 +92,15 @@ def remember(
     with bank.lock, bank.store.writing():  # nobody else writes the same content meanwhile
         bank.catch_up()
         hashed = content_hash(content)
-        known = bank.healing(lambda index: lookup.with_content(index.base, hashed))
-        if known is not None:
-            return _update(bank, known, wanted, refs)
+        kind = known_type(type) or DEFAULT_TYPE
+        found = twins(bank, hashed, _first_path(content, kind, name))
+        same_as = found.far.path if found.far else None
+        if found.near is not None:
+            return replace(_update(bank, found.near, wanted, refs), same_as=same_as)
         created = datetime.now(UTC)
         metadata = {
             "id": note_id(content, created),
-            "type": known_type(type) or DEFAULT_TYPE,
+            "type": kind,
             "tags": list(wanted),
             "created_at": created,
             "source_type": source_type,
@@ -107,7 +111,7 @@ def remember(
             {key: value for key, value in metadata.items() if value}, content
         )
         check_size(bank, text)
-        path, etag = _create(bank, text, content, metadata["type"], name)
+        path, etag = _create(bank, text, content, kind, name)
         return Remembered(
             schema_version=SCHEMA_VERSION,
             note_id=str(metadata["id"]),
@@ -117,8 +121,9 @@ def remember(
             created_at=iso(created),
             path=path,
             etag=etag,
-            type=str(metadata["type"]),
+            type=kind,
             source_type=source_type,
+            same_as=same_as,
         )
 
 
@@ -228,13 +233,20 @@ def touched(text: str, now: datetime, changes: Mapping[str, object], *, force: b
     return frontmatter.set_keys(text, found) if found else text
 
 
-def _create(bank: Bank, text: str, content: str, kind: object, name: str) -> tuple[str, str]:
+def _first_path(content: str, kind: str, name: str) -> str:
+    """Return the path that a new note gets if it is free."""
     if name:
-        path = names.path_of(name)
-        return path, bank.store.create(path, text)
-    stem = f"{folder_of(str(kind))}/{slug(_first_words(content), _NAME_LIMIT)}"
+        return names.path_of(name)
+    return f"{folder_of(kind)}/{slug(_first_words(content), _NAME_LIMIT)}.md"
+
+
+def _create(bank: Bank, text: str, content: str, kind: str, name: str) -> tuple[str, str]:
+    first = _first_path(content, kind, name)
+    if name:
+        return first, bank.store.create(first, text)
+    stem = names.name_of(first)
     for number in range(1, _MOST_NAMES):
-        path = f"{stem}.md" if number == 1 else f"{stem}-{number}.md"
+        path = first if number == 1 else f"{stem}-{number}.md"
         try:
             return path, bank.store.create(path, text)
         except NoteExists:

@@ -142,15 +142,16 @@ def note_at(base: Connection, path: str) -> NoteRow | None:
     return _note(row, _tags(base, [row[0]])) if row else None
 
 
-def with_content(base: Connection, content_hash: str) -> NoteRow | None:
-    """Return the oldest live note of that content."""
-    row = base.execute(
+def with_content(base: Connection, content_hash: str) -> list[NoteRow]:
+    """Return the live notes of that content, the oldest first."""
+    rows = base.execute(
         f"SELECT {_COLUMNS} FROM notes WHERE substr(content_hash, 1, 6) = substr(?1, 1, 6)"
         f" AND content_hash = ?1 AND {_LIVE} AND status <> 'archived'"
-        " ORDER BY created, path LIMIT 1",
+        " ORDER BY created, path",
         (bytes.fromhex(content_hash),),
-    ).fetchone()
-    return _note(row, _tags(base, [row[0]])) if row else None
+    ).fetchall()
+    tags = _tags(base, [row[0] for row in rows])
+    return [_note(row, tags) for row in rows]
 
 
 def newest(base: Connection, scope: Scope, limit: int) -> list[NoteRow]:

@@ -124,6 +124,16 @@ def _renames(tree: Path) -> str:
     return "--no-renames" if partial else "--find-renames"
 
 
+def ignores(tree: Path, file: Path) -> bool:
+    """Tell whether git leaves a file out, by any of its lists; one that is tracked it does not.
+
+    False when git can't say.
+    """
+    # check-ignore takes a path as it stands, and refuses to be told so
+    asked = ("--no-literal-pathspecs", "check-ignore", "--quiet", "--", str(file))
+    return _run(tree, *asked) is not None
+
+
 def _run(tree: Path, *words: str) -> str | None:
     """Ask git; None when it can't answer. It writes nothing, starts nothing, reaches no host."""
     program = None if _Silence.fell else _program()

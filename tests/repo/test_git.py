@@ -26,6 +26,7 @@ def ask_everything(project: Path) -> bool:
         asked.head(project),
         asked.root_commit(project),
         asked.first_commits(project, project / ".memories"),
+        asked.ignores(project, project / ".memories/sessions/a.md"),
     )
     return all(answers)
 

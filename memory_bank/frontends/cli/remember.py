@@ -80,6 +80,8 @@ def command(
     def render(done: Remembered) -> None:
         verb = "created" if done.action == "created" else "updated"
         call.page.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id})")
+        if done.same_as:
+            call.page.line("  same content, unchanged: ", (call.place(done.same_as), "place"))
 
     if agent and not agent_name(agent):
         raise call.wrong("--agent: the name has no character that can be seen")

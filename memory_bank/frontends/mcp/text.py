@@ -57,7 +57,8 @@ def recalled(answer: Recalled) -> str:
 def remembered(done: Remembered) -> str:
     """Say which note a content is in."""
     verb = "Created" if done.action == "created" else "The same content was there; updated"
-    return f"{verb} {named(done.path)}{_version(done.etag)}"
+    other = f" {named(done.same_as)} has the same content, unchanged." if done.same_as else ""
+    return f"{verb} {named(done.path)}{_version(done.etag)}{other}"
 
 
 def written(done: Written) -> str:

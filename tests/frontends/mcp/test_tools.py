@@ -123,6 +123,17 @@ def test_a_session_note_stays_out_of_git(
     assert agent("recall", query="halfway port")["notes"][0]["path"] == done["path"]
 
 
+def test_what_a_session_noted_can_be_remembered(
+    agent: Make, project: Path, git: Callable[..., str]
+) -> None:
+    noted = agent("session_note", content="Retries are five.")
+    kept = agent("remember", content="Retries are five.", type="decision")
+    assert (kept["action"], kept["same_as"]) == ("created", noted["path"])
+    assert f'"{noted["path"]}" has the same content' in kept.text
+    shown = git(project, "status", "--porcelain", "--untracked-files=all")
+    assert shown == f"?? .memories/{kept['path']}\n"
+
+
 def test_create_makes_a_note_once(agent: Make, project: Path) -> None:
     done = agent("create_memory", filename="plans/port", content="# Port\n\nFirst the parser.")
     assert done["path"] == "plans/port.md"

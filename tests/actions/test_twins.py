@@ -1,0 +1,93 @@
+"""The same content on both sides of the line between what git tracks and what it ignores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank import Bank, open_bank, remember, session_note
+
+Git = Callable[..., str]
+X = "The queue drops jobs above 64 KB."
+
+
+@pytest.fixture
+def bank(project: Path) -> Iterator[Bank]:
+    with open_bank(project, settings={"memory.embedder": "none"}) as opened:
+        yield opened
+
+
+def status(git: Git, project: Path) -> str:
+    return git(project, "status", "--porcelain", "--untracked-files=all")
+
+
+def test_what_a_session_noted_can_be_kept_for_all(bank: Bank, project: Path, git: Git) -> None:
+    noted = session_note(bank, X)
+    assert status(git, project) == ""
+    before = (bank.layout.root / noted.path).read_bytes()
+    kept = remember(bank, X, type="decision")
+    assert (kept.action, kept.type) == ("created", "decision")
+    assert kept.same_as == noted.path
+    assert status(git, project) == f"?? .memories/{kept.path}\n"
+    assert (bank.layout.root / noted.path).read_bytes() == before
+
+
+def test_a_session_note_leaves_the_tracked_note_alone(bank: Bank, project: Path, git: Git) -> None:
+    kept = remember(bank, X, type="decision")
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "Keep")
+    noted = session_note(bank, X, tags=["later"])
+    assert (noted.action, noted.source_type) == ("created", "session")
+    assert noted.path.startswith("sessions/")
+    assert noted.same_as == kept.path
+    assert status(git, project) == ""
+
+
+def test_on_each_side_there_is_one_note(bank: Bank, project: Path) -> None:
+    noted, kept = session_note(bank, X), remember(bank, X)
+    for again, first, other in (
+        (session_note(bank, X), noted, kept),
+        (remember(bank, X), kept, noted),
+    ):
+        assert (again.action, again.path) == ("updated_existing", first.path)
+        assert again.same_as == other.path
+    assert remember(bank, "Another content.").same_as is None
+
+
+def test_a_folder_that_git_ignores_is_on_the_far_side(bank: Bank, project: Path, git: Git) -> None:
+    (project / ".git/info/exclude").write_text(".memories/private/\n")
+    mine = remember(bank, X, name="private/mine")
+    assert status(git, project) == ""
+    kept = remember(bank, X)
+    assert (kept.action, kept.same_as) == ("created", mine.path)
+    assert remember(bank, X, name="private/other").path == mine.path
+
+
+def test_an_odd_name_is_no_pattern(bank: Bank, project: Path, git: Git) -> None:
+    (project / ".git/info/exclude").write_text(".memories/[[]a[]]/\n")
+    (bank.layout.root / "[a]").mkdir()
+    (bank.layout.root / "[a]/note.md").write_text(X)
+    (bank.layout.root / "a").mkdir()
+    (bank.layout.root / "a/note.md").write_text(X)
+    assert remember(bank, X).path == "a/note.md"
+
+
+def test_a_note_that_is_tracked_although_a_list_names_it_is_tracked(
+    bank: Bank, project: Path, git: Git
+) -> None:
+    (project / ".git/info/exclude").write_text(".memories/facts/\n")
+    (bank.layout.root / "facts/bm25.md").write_text(X)
+    git(project, "commit", "-q", "-a", "-m", "Change")
+    done = remember(bank, X, name="decisions/x")
+    assert (done.action, done.path) == ("updated_existing", "facts/bm25.md")
+
+
+def test_outside_git_notes_of_sessions_are_apart(
+    folder: Path, opening: Callable[..., Bank]
+) -> None:
+    bank = opening(folder)
+    noted = session_note(bank, X)
+    kept = remember(bank, X)
+    assert (kept.action, kept.same_as) == ("created", noted.path)
