@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from memory_bank.indexer.sync import Indexer
     from memory_bank.retrievers.base import Retriever
     from memory_bank.retrievers.keyword import KeywordIndex
-    from memory_bank.retrievers.related import RelatedWords
     from memory_bank.retrievers.vectors import VectorIndex
     from memory_bank.search.engine import Accesses, Engine, Meaning
 
@@ -64,9 +63,7 @@ class Index:
 
     def loaded(self) -> list[Retriever]:
         """List the retrievers that were loaded so far."""
-        parts = [
-            self.__dict__.get(name) for name in ("keyword", "whole_notes", "vectors", "related")
-        ]
+        parts = [self.__dict__.get(name) for name in ("keyword", "whole_notes", "vectors")]
         return [part for part in parts if part is not None]
 
     def heal(self) -> None:
@@ -118,22 +115,6 @@ class Index:
         return VectorIndex(self._layout.index / "vectors" / folder, owner, embedder)
 
     @cached_property
-    def related(self) -> RelatedWords | None:
-        """The words that mean about the same; None when embeddings are off or have no table."""
-        from memory_bank.embedders import hashing, static
-
-        vectors = self.vectors
-        if vectors is None or self._settings.memory.embedder == hashing.Hashing.name:
-            return None
-        from memory_bank.retrievers.related import RelatedWords
-
-        try:
-            embedder = static.load(self._settings)
-        except EmbedderUnavailable:
-            return None
-        return RelatedWords(self._layout.index / "related", database.owner(self.base), embedder)
-
-    @cached_property
     def indexer(self) -> Indexer:
         """The writer of these files."""
         from memory_bank.indexer.sync import Indexer
@@ -161,7 +142,7 @@ class Index:
             vectors = self.vectors
         except EmbedderUnavailable as error:
             return [self.keyword, self.whole_notes], error.message
-        found = [self.keyword, self.whole_notes, vectors, self.related]
+        found = [self.keyword, self.whole_notes, vectors]
         return [retriever for retriever in found if retriever is not None], ""
 
     def meaning(self, mode: str) -> Meaning:
@@ -181,13 +162,11 @@ class Index:
         waiting = vectors.waiting()
         if waiting and waiting > (1 - _ENOUGH) * lookup.totals(self.base)[3]:
             return Meaning(None, reason="vectors_pending")
-        related = self.related
         return Meaning(
             vectors,
             vectors.weight,
             vectors.code_weight,
             vectors.floor,
-            related=related.near if related else None,
         )
 
     def _signature(self) -> str:

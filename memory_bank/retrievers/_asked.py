@@ -5,15 +5,14 @@ Tantivy's own syntax would misread plain text, so queries are built from analyze
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
 from operator import neg
 from typing import cast
 
 from tantivy import DocAddress, Occur, Query, Schema, Searcher
 
-from memory_bank.retrievers._words import LEAST, Weighed, grams, names, stems, together, weigh
+from memory_bank.retrievers._words import Weighed, grams, names, stems, together, weigh
 from memory_bank.retrievers.base import Matches, Question, Scope
 
 FIELDS = {"body": 1.0, "title": 0.25, "identifiers": 0.3, "about": 0.2}
@@ -27,8 +26,6 @@ _MORE = 100
 """The most that is added for it."""
 _MANY = 2000
 """How many passages may have a word that is asked for on top: looking through more takes long."""
-_LIKE, _LEAST_WORTH = 0.7, 0.02
-"""What a word weighs that means the same as the one asked for, and the least that is worth it."""
 _PREFERRED = 2.0
 """What a quoted phrase weighs in a question that is a sentence."""
 
@@ -48,18 +45,17 @@ class Asked:
     def answer(self, limit: int) -> Matches:
         """Return what holds most of the question's words, best first.
 
-        What stands beside one another, and what means about the same, is asked for on its own and
-        added up: in one query with these, tantivy could not skip what has little of it.
+        What stands beside one another is asked for on its own and added up: in one query with
+        these, tantivy could not skip what has little of it.
         """
         query = self._query()
         if query is None:
             return Matches()
         found = self._search(query, limit)
-        more = [
-            self._search(Query.boolean_query(parts), min(limit, _MORE))
-            for queries in (self._beside(), self._alike())
-            if (parts := [(Occur.Should, query) for query in queries])
-        ]
+        beside = [(Occur.Should, query) for query in self._beside()]
+        if not beside:
+            return found
+        more = self._search(Query.boolean_query(beside), min(limit, _MORE))
         return _added(found, more, limit, only_raise=self._question.strict)
 
     def titled(self) -> dict[int, float]:
@@ -123,38 +119,6 @@ class Asked:
                 phrase = Query.phrase_query(self._schema, _SPEAKING, list(pair), slop=_SLOP)
                 yield Query.boost_query(phrase, _BESIDE)
 
-    def _alike(self) -> Iterator[Query]:
-        """Match, for less, a word that means about the same as one that is missing."""
-        asked = {word.stem for word in self._words}
-        for word in self._words:
-            related = self._question.related.get(word.stem, ())
-            near = [one for one in related if one[0] not in asked]
-            choices = [
-                Query.boost_query(self._term(_SPEAKING, other), word.weight * worth)
-                for other, cosine in near
-                if (worth := self._worth(word.stem, other, cosine)) >= _LEAST_WORTH
-            ]
-            if choices:
-                # the best of them counts, not the sum
-                yield Query.boolean_query(
-                    [
-                        (Occur.Must, Query.disjunction_max_query(choices)),
-                        (Occur.MustNot, self._term(_SPEAKING, word.stem)),
-                    ]
-                )
-
-    def _worth(self, stem: str, other: str, cosine: float) -> float:
-        """Return what a word is worth in place of another, a rarer one no more than that."""
-        if self._count(other) > _MANY:
-            return 0.0
-        worth = _LIKE * (cosine - LEAST) / (1 - LEAST)
-        return worth * min(1.0, self._rarity(stem) / self._rarity(other))
-
-    def _rarity(self, stem: str) -> float:
-        """Return the inverse document frequency that BM25 has for a word."""
-        count = self._count(stem)
-        return math.log(1 + (self._searcher.num_docs - count + 0.5) / (count + 0.5))
-
     def _count(self, stem: str) -> int:
         if stem not in self._counts:
             self._counts[stem] = self._searcher.doc_freq(_SPEAKING, stem)
@@ -189,25 +153,25 @@ class Asked:
         return Query.boolean_query(parts) if len(parts) > 1 else query
 
 
-def _added(found: Matches, more: Sequence[Matches], limit: int, *, only_raise: bool) -> Matches:
-    """Add up the scores of answers; where conditions are strict, only the first one met them."""
-    if not any(map(len, more)):
+def _added(found: Matches, more: Matches, limit: int, *, only_raise: bool) -> Matches:
+    """Add up the scores of two answers; only the first one meets strict conditions."""
+    if not len(more):
         return found
     rows, notes, words = list(found.rows), list(found.notes), list(found.words)
     losses = list(map(neg, found.scores))  # tuples with these sort as they are, best first
     places = {row: place for place, row in enumerate(rows)}
-    for matches in more:
-        columns = matches.rows, matches.notes, matches.scores, matches.words
-        for row, note, score, length in zip(*columns, strict=True):
-            place = places.get(row)
-            if place is not None:
-                losses[place] -= score
-            elif not only_raise:
-                places[row] = len(rows)
-                rows.append(row)
-                notes.append(note)
-                words.append(length)
-                losses.append(-score)
+    for row, note, score, length in zip(
+        more.rows, more.notes, more.scores, more.words, strict=True
+    ):
+        place = places.get(row)
+        if place is not None:
+            losses[place] -= score
+        elif not only_raise:
+            places[row] = len(rows)
+            rows.append(row)
+            notes.append(note)
+            words.append(length)
+            losses.append(-score)
     ranked = sorted(zip(losses, rows, notes, words, strict=True))[:limit]
     if not ranked:
         return Matches()

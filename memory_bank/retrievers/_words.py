@@ -25,8 +25,6 @@ STOP_WORDS = frozenset(
 )
 NAME_WEIGHT = 1.5
 """What a word with a capital letter weighs in a question, its first word left out."""
-LEAST = 0.3
-"""Cosine from which words are related."""
 MOST_WORDS = 64
 """Words of a question that are looked up; a longer one is a text, and its first words will do."""
 
@@ -56,13 +54,6 @@ class Weighed(NamedTuple):
     weight: float
 
 
-class Near(NamedTuple):
-    """A word that means about the same as another."""
-
-    stem: str
-    cosine: float
-
-
 @lru_cache(maxsize=16)  # a question is put to several indices
 def weigh(text: str) -> tuple[Weighed, ...]:
     """Return the stems of a question that carry its subject, a repeated one weighing more.
@@ -83,12 +74,6 @@ def names(text: str) -> tuple[str, ...]:
     """Return the stems of the names in a question, told by their capital letter."""
     named = (stems(word)[:1] for place, word in _asked(text) if _is_name(place, word))
     return tuple(dict.fromkeys(stem for found in named for stem in found))[:MOST_WORDS]
-
-
-def forms(text: str) -> dict[str, str]:
-    """Map the stems of a question's subject to the words that have them."""
-    words = _asked(text)
-    return {stem: word.lower() for _, word in words for stem in stems(word)[:1]}
 
 
 @lru_cache(maxsize=16)

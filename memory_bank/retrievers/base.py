@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
-from types import MappingProxyType
 from typing import NamedTuple, Protocol, Self
 
 TEXT_VERSION = 2
@@ -36,8 +35,6 @@ class Question(NamedTuple):
     """Words and phrases with which a passage is no hit."""
     preferred: tuple[str, ...] = ()
     """Phrases that make a passage a better hit."""
-    related: Mapping[str, tuple[tuple[str, float], ...]] = MappingProxyType({})
-    """Stems of the text's words with those of words like them, and how like they are (cosine)."""
 
     @property
     def strict(self) -> bool:

@@ -47,8 +47,6 @@ class Meaning(NamedTuple):
     floor: float = 0.0
     """Likeness that a passage must have where no word of the question is found."""
     reason: str = ""
-    related: Callable[[str], Mapping[str, tuple[tuple[str, float], ...]]] | None = None
-    """Names words like those of a text."""
 
 
 class Hit(NamedTuple):
@@ -137,10 +135,7 @@ class Engine:
             if not reason:
                 near = self._allowed(near, question, scope)
                 return Evidence(meaning=near, weight=1.0, code_weight=1.0), mode, reason
-        widened = question
-        if meaning.related is not None and mode == "hybrid":
-            widened = question._replace(related=meaning.related(question.text))
-        words = self._keyword.find(widened, DEPTH, scope)
+        words = self._keyword.find(question, DEPTH, scope)
         notes = self._whole_notes.find(question, NOTES_DEPTH, scope)
         if mode == "hybrid":
             near, reason = self._near(question, scope, meaning)

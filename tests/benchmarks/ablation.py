@@ -16,10 +16,8 @@ from unittest import mock
 from memory_bank.retrievers import _asked, _words
 from memory_bank.retrievers.base import Matches, Question, Scope
 from memory_bank.retrievers.keyword import KeywordIndex
-from memory_bank.retrievers.vectors import VectorIndex
-from memory_bank.search import boosts, ranking
-from memory_bank.search.engine import Engine
-from tests.benchmarks import collections, tried
+from memory_bank.search import ranking
+from tests.benchmarks import collections
 from tests.benchmarks.finding import product
 
 NAMES = ("sessions", "turns", "scifact", "cosqa", "cacm")
@@ -35,7 +33,6 @@ Swap = tuple[Any, str, object]
 PARTS: dict[str, tuple[Swap, ...]] = {
     "nothing": (),
     "words side by side": ((_asked, "_BESIDE", 0.0),),
-    "related words": ((_asked, "_LIKE", 0.0),),
     "names weigh more": ((_words, "NAME_WEIGHT", 1.0),),
     "stop words dropped": ((_words, "STOP_WORDS", frozenset()),),
     "title, identifiers, about": ((_asked, "FIELDS", {"body": 1.0}),),
@@ -53,17 +50,6 @@ PARTS: dict[str, tuple[Swap, ...]] = {
     "the weight of meaning for code": ((ranking, "_CODE_FROM", 2.0),),
 }
 """What is left out, and the values that leave it out."""
-TRIED: dict[str, tuple[Swap, ...]] = {
-    "feedback from the first hits": ((VectorIndex, "_nearest", tried.nearest_fed_back),),
-    "dates of the question": (
-        (Engine, "search", tried.search_keeping_text),
-        (Engine, "_boost", tried.boost_by_date),
-        (boosts, "most", tried.most_with_date),
-    ),
-    "links of any kind": ((Engine, "_boost", tried.linked_lift),),
-    "related words in whole notes": ((KeywordIndex, "find", tried.find_widened),),
-}
-"""What was tried and left out, and the values that put it in."""
 
 
 @contextmanager
@@ -92,12 +78,11 @@ def main() -> None:
     names = options.only.split(",")
     with tempfile.TemporaryDirectory() as temporary:
         work = options.keep or Path(temporary)
-        for heading, parts in (("left out", PARTS), ("put in", TRIED)):
-            print(f"\n| {heading} | {' | '.join(names)} |\n|---{'|---' * len(names)}|")
-            for part, swaps in parts.items():
-                with swapped(swaps):
-                    found = " | ".join(cells(names, options.embedder, work))
-                print(f"| {part} | {found} |", flush=True)
+        print(f"\n| left out | {' | '.join(names)} |\n|---{'|---' * len(names)}|")
+        for part, swaps in PARTS.items():
+            with swapped(swaps):
+                found = " | ".join(cells(names, options.embedder, work))
+            print(f"| {part} | {found} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from memory_bank.errors import EmbedderUnavailable
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
 LIBRARIES = ("tantivy", "usearch", "numpy", "onnxruntime")
-SECTIONS = ("finding", "peers", "ablation", "speed", "floors")
+SECTIONS = ("finding", "peers", "ablation", "speed")
 _SPEED = (
     ("speed", "--notes", "1000,10000"),
     ("speed", "--notes", "20000", "--only", "build,disk,warm,memory"),  # 100,000 sections
@@ -86,11 +86,6 @@ def speed(work: Path) -> str:
     return "\n\n".join(tables)
 
 
-def floors(work: Path) -> str:
-    """Measure what questions can't do without."""
-    return _benchmark(("floors", "--keep", str(work / "speed")))
-
-
 def _benchmark(words: Sequence[str]) -> str:
     """Run one benchmark, showing its lines as they come; return them."""
     name, *rest = words
@@ -122,7 +117,7 @@ def main() -> None:
             subprocess.call([sys.executable, "-m", "tests.benchmarks.short"], cwd=ROOT)
         )
     made = {"finding": finding, "peers": peers, "ablation": ablation}
-    made |= {"speed": speed, "floors": floors}
+    made |= {"speed": speed}
     with tempfile.TemporaryDirectory() as temporary:
         work = (options.keep or Path(temporary)).resolve()
         os.environ["XDG_STATE_HOME"] = f"{work}/state"
