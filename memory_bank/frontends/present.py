@@ -36,7 +36,7 @@ _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 def plain(value: object) -> object:
     """Return a value as JSON has it: fields in their order, those that are None left out."""
-    fields = _fields(type(value))
+    fields = fields_of(type(value))
     if fields is not None:
         pairs = ((name, getattr(value, name)) for name in fields)
         return {name: plain(item) for name, item in pairs if item is not None}
@@ -67,7 +67,7 @@ def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str,
         if issubclass(origin, Mapping):
             return {"type": "object", "additionalProperties": inside(rest[0], depth=depth)}
         return {"type": "array", "items": inside(first, depth=depth)}
-    names = _fields(kind)
+    names = fields_of(kind)
     if names is None:
         return {"type": _JSON_TYPES[kind]} if kind in _JSON_TYPES else {}
     if not depth:
@@ -77,7 +77,7 @@ def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str,
     return {"type": "object", "properties": fields}
 
 
-def _fields(kind: type) -> Collection[str] | None:
+def fields_of(kind: type) -> Collection[str] | None:
     """Return the fields of a record, a named tuple or dataclass; None for all else."""
     named: Collection[str] | None = getattr(kind, "__dataclass_fields__", None)
     return getattr(kind, "_fields", named)

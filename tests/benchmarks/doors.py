@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from memory_bank import append, delete, open_bank, recall, remember, rename, show, update
 from memory_bank.errors import MemoryBankError
+from tests.frontends.mcp.answers import unquoted
 
 SETTINGS = {"memory.embedder": "none"}
 
@@ -131,7 +132,7 @@ class Agent:
         from mcp import Client, StdioServerParameters
         from mcp.client.stdio import stdio_client
 
-        words = ["-m", "memory_bank", "--bank", str(folder), "serve", "mcp"]
+        words = ["-m", "memory_bank", "--bank", str(folder), "serve", "mcp", "--structured"]
         env = {**os.environ, "MEMORY_BANK_EMBEDDER": "none"}
         server = StdioServerParameters(command=sys.executable, args=words, env=env)
         self._stack = ExitStack()
@@ -147,7 +148,7 @@ class Agent:
             if "Error executing tool" in said and "etag" not in said and "note" not in said:
                 raise RuntimeError(said)
             raise Refused(_code(said), said)
-        return answer.structured_content
+        return unquoted(answer.structured_content)
 
     def create(self, name: str, text: str) -> None:
         self._do("create_memory", filename=name, content=text, tags=[])

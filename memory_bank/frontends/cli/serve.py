@@ -33,7 +33,9 @@ def _split(_: click.Context, __: click.Parameter, given: str | None) -> tuple[st
 
     It answers at once, and starts where there is no bank yet: tools then say what to do. What
     notes say reaches the agent as quoted data. --describe shows the tools and how much of the
-    agent's context they take.
+    agent's context they take. Answers are texts; --structured adds the fields of the commands'
+    JSON and their schemas, for programs: some agents' programs then give their model the structure
+    only, which takes more of its context.
 
     With --http it serves many agents by streamable HTTP until Ctrl-C or SIGTERM. On an address
     that other machines can reach, each request must bring a bearer token. The token is made on
@@ -54,6 +56,7 @@ def _split(_: click.Context, __: click.Parameter, given: str | None) -> tuple[st
     help="Groups of tools: store, bank (both by default), upkeep",
 )
 @click.option("--read-only", is_flag=True, help="Leave out every tool that writes")
+@click.option("--structured", is_flag=True, help="Add structured content to answers, for programs")
 @click.option("--describe", is_flag=True, help="List the tools and their cost in tokens; no server")
 @click.option("--http", metavar="HOST:PORT", help="Listen there, not on stdin")
 @click.option(
@@ -70,6 +73,7 @@ def _mcp(
     *,
     toolsets: Sequence[str],
     read_only: bool,
+    structured: bool,
     describe: bool,
     http: str | None,
     token_file: str | None,
@@ -81,7 +85,7 @@ def _mcp(
 
     if not http and (token_file or hosts):
         raise call.wrong("--token-file and --allow-host go with --http")
-    toolbox = Toolbox(toolsets or DEFAULT, read_only=read_only)
+    toolbox = Toolbox(toolsets or DEFAULT, read_only=read_only, structured=structured)
     if describe:
         from memory_bank.frontends.mcp.cost import cost
 

@@ -10,7 +10,7 @@ from mcp_types import Tool
 from memory_bank.actions.embedding import count_tokens
 from memory_bank.frontends.mcp.toolbox import Toolbox
 
-LIMIT = 3500
+LIMIT = 2300
 """Tokens that the default toolsets may cost, all that is listed of them included."""
 METHOD = "counted with Llama 2's tokenizer; newer models need fewer"
 _ASKED = ("name", "description", "inputSchema")
@@ -27,7 +27,7 @@ class ToolCost:
     model_tokens: int
     """Of its name, description and input schema, which a model is given."""
     tokens: int
-    """Of all that is listed: title, annotations and output schema too."""
+    """Of all that is listed: title and annotations too, and the output schema if there is one."""
 
 
 @dataclass(frozen=True, slots=True)

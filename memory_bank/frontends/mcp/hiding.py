@@ -6,14 +6,12 @@ write back what it has read.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-
-from mcp import MCPError
-from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from typing import Any, TypeVar
 
 from memory_bank import layout
 from memory_bank.errors import MemoryBankError
@@ -23,30 +21,20 @@ _END = r"""[^\s'",;:()\\]*"""
 _ABSOLUTE = re.compile(
     rf"""(?<![\w/\\.:~…])(?:/(?=[^\s/]){_END}|[A-Za-z]:(?:[/\\]+[^\s'",;:()/\\]+)+)"""
 )
-_OURS = ("problem", "bank")
+_OURS = ("problem", "polling", "git", "bank")
 _LISTED = ("unindexed", "faults")
+
+Value = TypeVar("Value")
 
 
 class Hiding:
-    """A middleware of the server that shortens paths to what stands below the bank."""
+    """Shortens paths to what stands below the bank."""
 
     def __init__(self, source: Source) -> None:
         """Know the bank, once it can be opened."""
         self._source = source
 
-    async def __call__(
-        self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
-    ) -> HandlerResult:
-        """Answer a request; what is wrong is told without paths of this machine."""
-        try:
-            answer = await call_next(ctx)
-        except MCPError as error:
-            raise MCPError(error.code, self.hidden(error.message), error.data) from error
-        if ctx.method == "tools/call" and isinstance(answer, dict):
-            return self._told(answer)
-        return answer
-
-    def hidden(self, text: str) -> str:
+    def __call__(self, text: str) -> str:
         """Return a text of ours without paths of this machine."""
         for root in self._banks():
             text = text.replace(f"{root}/", "").replace(root, "the bank")
@@ -54,38 +42,29 @@ class Hiding:
             text = re.sub(rf"{re.escape(root)}{_END}", _last, text)
         return _ABSOLUTE.sub(_last, text)
 
-    def _told(self, answer: dict[str, Any]) -> dict[str, Any]:
-        """Return a tool's answer, in which only errors and our own reports are changed."""
-        structure = answer.get("structuredContent")
-        if answer.get("isError"):
-            return {**answer, "content": _texts(answer, self.hidden)}
-        if not isinstance(structure, dict):
-            return answer
-        changed: dict[str, str] = {}
-
-        def change(said: str) -> str:
-            new = self.hidden(said)
-            if new != said:
-                changed[said] = new
-            return new
-
-        def changed_too(text: str) -> str:
-            for said, new in changed.items():
-                if said not in text:
-                    return self.hidden(text)  # it is there in another form
-                text = text.replace(said, new)
-            return text
-
-        structure = _replaced(structure, change)
-        if not changed:
-            return answer
-        return {**answer, "content": _texts(answer, changed_too), "structuredContent": structure}
-
     def _banks(self) -> Iterator[str]:
         try:
             yield str(self._source.bank().layout.root)
         except MemoryBankError:
             return
+
+
+def without_paths(value: Value, hide: Callable[[str], str]) -> Value:
+    """Return an action's record with what it says in our own words changed."""
+    changes: dict[str, object] = {}
+    for name in _OURS:
+        if isinstance(said := getattr(value, name, None), str):
+            changes[name] = hide(said)
+    for name in _LISTED:
+        if isinstance(items := getattr(value, name, None), tuple):
+            changes[name] = tuple(_changed(item, reason=hide(item.reason)) for item in items)
+    return _changed(value, **changes) if changes else value
+
+
+def _changed(value: Any, **changes: object) -> Any:  # noqa: ANN401  (a record of either kind)
+    if hasattr(value, "_replace"):
+        return value._replace(**changes)
+    return dataclasses.replace(value, **changes)
 
 
 def _roots() -> list[str]:
@@ -99,27 +78,3 @@ def _roots() -> list[str]:
 def _last(found: re.Match[str]) -> str:
     name = re.split(r"[/\\]", found[0].rstrip("/\\"))[-1]
     return f"…/{name}"
-
-
-def _replaced(structure: dict[str, Any], change: Callable[[str], str]) -> dict[str, Any]:
-    """Return an answer's structure with what it says in our own words changed."""
-    new = dict(structure)
-    for key in _OURS:
-        if isinstance(new.get(key), str):
-            new[key] = change(new[key])
-    for key in _LISTED:
-        if isinstance(new.get(key), list):
-            new[key] = [
-                {**item, "reason": change(item["reason"])}
-                if isinstance(item, dict) and isinstance(item.get("reason"), str)
-                else item
-                for item in new[key]
-            ]
-    return new
-
-
-def _texts(answer: dict[str, Any], change: Callable[[str], str]) -> list[Any]:
-    return [
-        {**block, "text": change(block["text"])} if "text" in block else block
-        for block in answer.get("content", ())
-    ]

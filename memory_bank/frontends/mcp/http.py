@@ -119,7 +119,7 @@ def listen(address: str) -> socket.socket:
 def application(server: MemoryServer, names: Sequence[str], secret: Token | None) -> Starlette:
     """Return the application that answers for a server, guarded."""
     low = server._lowlevel_server  # noqa: SLF001  (the SDK's public way asks for an OAuth issuer)
-    low.middleware.insert(0, Hiding(server.source))
+    server.source.hide = Hiding(server.source)
     guard = _Guard(secret.value) if secret else None
     app = low.streamable_http_app(
         streamable_http_path=PATH,

@@ -28,7 +28,12 @@ class Quotes:
         """Return a text between its marks; the first names where it is from."""
         said = "".join(f" {key}={_value(value)}" for key, value in about.items() if value)
         body = clean(text).strip("\n")
-        return f"<q-{self.mark}{self._apart(said)}>\n{self._apart(body)}\n</q-{self.mark}>"
+        lines = f"\n{self._apart(body)}\n" if body else ""
+        return f"<q-{self.mark}{self._apart(said)}>{lines}</q-{self.mark}>"
+
+    def inside(self, text: str) -> str:
+        """Return a text between its marks with no line end added; an empty text stays so."""
+        return f"<q-{self.mark}>{self._apart(clean(text))}</q-{self.mark}>" if text else ""
 
     def _apart(self, text: str) -> str:
         """Break the mark wherever a text has it, by the rarest of chances."""

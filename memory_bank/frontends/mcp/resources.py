@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -12,12 +12,14 @@ from mcp_types import Resource, ResourceTemplate
 from memory_bank.errors import BadInput, MemoryBankError, NoteNotFound
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.changes import NOTE, RECENT, TAGS, uri_of
-from memory_bank.frontends.mcp.quoting import clean, one_line
+from memory_bank.frontends.mcp.quoting import Quotes, one_line
+from memory_bank.frontends.mcp.structure import structured
 from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.present import document
 
 if TYPE_CHECKING:
     from memory_bank.bank import Bank
+    from memory_bank.frontends.mcp.source import Source
 
 _JSON, _MARKDOWN = "application/json", "text/markdown"
 _NEWEST = 20
@@ -48,21 +50,33 @@ _FIXED = (
 )
 
 
-def listed(find_bank: Callable[[], Bank]) -> list[Resource]:
-    """Return the resources there are: none but the fixed ones where there is no bank."""
+@dataclass(frozen=True, slots=True)
+class _Tags:
+    """The tags with the number of their notes."""
+
+    result_count: int
+    tags: dict[str, int]
+
+
+def listed(source: Source) -> list[Resource]:
+    """Return the resources there are: none but the fixed ones where there is no bank.
+
+    Names and titles of notes are quoted as all else that notes say.
+    """
     from memory_bank.actions.listing import list_notes
 
     try:
-        notes = list_notes(find_bank(), _NEWEST).notes
+        notes = list_notes(source.bank(), _NEWEST).notes
     except MemoryBankError:
         return list(_FIXED)
+    quotes = Quotes()
     return [
         *_FIXED,
         *(
             Resource(
                 uri=uri_of(note.path),
-                name=one_line(note.path),
-                title=one_line(note.title),
+                name=quotes.inside(one_line(note.path)),
+                title=quotes.inside(one_line(note.title)),
                 mime_type=_MARKDOWN,
                 size=note.size,
             )
@@ -71,24 +85,25 @@ def listed(find_bank: Callable[[], Bank]) -> list[Resource]:
     ]
 
 
-def read(find_bank: Callable[[], Bank], uri: str) -> tuple[str, str]:
+def read(source: Source, uri: str) -> tuple[str, str]:
     """Return a resource's text and its MIME type; raise ResourceError."""
     try:
-        return _read(find_bank(), uri)
+        return _read(source.bank(), uri)
     except (NoteNotFound, BadInput) as error:
-        raise ResourceNotFoundError(failed(error)) from error
+        raise ResourceNotFoundError(failed(error, source.hide)) from error
     except MemoryBankError as error:
-        raise ResourceError(failed(error)) from error
+        raise ResourceError(failed(error, source.hide)) from error
 
 
 def _read(bank: Bank, uri: str) -> tuple[str, str]:
     from memory_bank.actions.listing import list_notes, show, tag_counts
 
+    quotes = Quotes()
     if uri == TAGS:
         counts = tag_counts(bank)
-        return clean(document({"result_count": len(counts), "tags": counts})), _JSON
+        return document(structured(quotes, _Tags(len(counts), counts)), indent=None), _JSON
     if uri == RECENT:
-        return clean(document(list_notes(bank, _NEWEST))), _JSON
+        return document(structured(quotes, list_notes(bank, _NEWEST)), indent=None), _JSON
     if uri.startswith(NOTE):
-        return text.shown(show(bank, unquote(uri.removeprefix(NOTE)))), _MARKDOWN
+        return text.shown(show(bank, unquote(uri.removeprefix(NOTE))), quotes), _MARKDOWN
     raise NoteNotFound(f"there is no resource {uri[:200]!r}", f"{NOTE}PATH, {TAGS} or {RECENT}")

@@ -105,7 +105,7 @@ class MemoryServer(MCPServer[Background]):
 
     async def list_resources(self) -> list[Resource]:
         """Return the resources, of notes those that changed last."""
-        return await to_thread.run_sync(resources.listed, self.source.bank)
+        return await to_thread.run_sync(resources.listed, self.source)
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """Return how a note is called as a resource."""
@@ -118,7 +118,7 @@ class MemoryServer(MCPServer[Background]):
     ) -> Iterable[ReadResourceContents]:
         """Return a resource; raise ResourceError."""
         try:
-            text, kind = await to_thread.run_sync(resources.read, self.source.bank, str(uri))
+            text, kind = await to_thread.run_sync(resources.read, self.source, str(uri))
         except (ResourceError, MCPError):
             raise
         except Exception as error:  # the outermost frame

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.mcp.quoting import Quotes, named, one_line
+from memory_bank.frontends.mcp.quoting import Quotes, one_line
 from memory_bank.frontends.present import count
 
 if TYPE_CHECKING:
     from memory_bank.actions.doctor import Health
     from memory_bank.actions.joined import LinkShown
-    from memory_bank.actions.listing import Listing, Shown
+    from memory_bank.actions.listing import Shown
     from memory_bank.actions.organise import Merged, Renamed, Trashed
     from memory_bank.actions.recall import Recalled, RecalledNote
     from memory_bank.actions.remember import Remembered
@@ -28,6 +28,8 @@ _GOOD = 0.5
 _ALSO = 120
 _ETAG = 16
 """Digits of an etag that stand for the whole of it."""
+_DAY = 10
+"""Letters of a moment that say its day."""
 _MOST = 20
 """Lines of a list."""
 _FALLBACKS = {
@@ -38,86 +40,98 @@ _FALLBACKS = {
 _SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
 
 
-def recalled(answer: Recalled) -> str:
+def recalled(answer: Recalled, quotes: Quotes) -> str:
     """Show hits: each a quote that names its place, who wrote it, when."""
-    why = answer.fallback_reason
-    by = f", by words only: {_FALLBACKS.get(why, 'the embedder gave no answer')}" if why else ""
-    if not answer.notes:
-        found = [f"Nothing found ({answer.mode_used}{by}). Try other or fewer words or filters."]
+    how = answer.mode_used
+    if why := answer.fallback_reason:
+        how += f", by words only: {_FALLBACKS.get(why, 'the embedder gave no answer')}"
+        how += f" (fallback_reason: {why})"
+    if answer.notes:
+        head = f"{count(answer.result_count, 'note')}, best first ({how})."
     else:
-        quotes = Quotes()
-        hits = count(answer.result_count, "note")
-        found = [f"{hits}, best first ({answer.mode_used}{by}). {quotes.notice}"]
-        found += [_hit(quotes, note) for note in answer.notes]
-    if answer.problem:
-        found.append(f"Incomplete: {one_line(answer.problem)}.")
-    return "\n".join(found)
+        head = f"Nothing found ({how}). Try other or fewer words or filters."
+    hits = (_hit(quotes, note) for note in answer.notes)
+    return _told(quotes, head, *hits, _problem(quotes, answer.problem))
 
 
-def remembered(done: Remembered) -> str:
+def remembered(done: Remembered, quotes: Quotes) -> str:
     """Say which note a content is in."""
     verb = "Created" if done.action == "created" else "The same content was there; updated"
-    other = f" {named(done.same_as)} has the same content, unchanged." if done.same_as else ""
-    return f"{verb} {named(done.path)}{_version(done.etag)}{other}"
+    about = {
+        "path": done.path,
+        "id": _id(done.note_id, done.path),
+        "etag": done.etag[:_ETAG],
+        "type": done.type,
+        "tags": " ".join(done.tags),
+        "by": done.source_type,
+        "created_at": done.created_at,
+        "same_as": done.same_as or "",
+    }
+    head = f"{verb} (action: {done.action})."
+    if done.same_as:
+        head += " Another note, same_as, has the same content, unchanged."
+    return _told(quotes, head, quotes.quote("", about))
 
 
-def written(done: Written) -> str:
+def written(done: Written, quotes: Quotes) -> str:
     """Say which note was changed."""
-    verb = "Changed" if done.changed else "Nothing to change in"
-    return f"{verb} {named(done.path)}{_version(done.etag)}"
+    verb = "Changed." if done.changed else "Nothing to change."
+    return _told(quotes, verb, _note(quotes, path=done.path, etag=done.etag[:_ETAG]))
 
 
-def shown(note: Shown) -> str:
-    """Show a note whole, as a quote."""
-    quotes = Quotes()
+def shown(note: Shown, quotes: Quotes) -> str:
+    """Show a note whole, as a quote; what is wrong with it, as another."""
     about = {
         "path": note.path,
+        "id": _id(note.note_id, note.path),
         "etag": note.etag[:_ETAG],
+        "type": note.type,
+        "tags": " ".join(note.tags),
         "by": author(note.source_type, note.source_agent),
+        "created_at": note.created_at,
+        "updated_at": note.updated_at if note.updated_at != note.created_at else "",
         "age": age(note.created_at),
         "status": note.status if note.status != "active" else "",
         "backlinks": note.backlinks_count,
     }
-    found = [quotes.notice, quotes.quote(note.content, about)]
-    found += [f"Fault on line {fault.line}: {one_line(fault.reason)}." for fault in note.faults]
-    if not note.writable:
-        found.append("No tool can change this file: it is not plain UTF-8.")
-    return "\n".join(found)
+    faults = "\n".join(f"line {fault.line}: {one_line(fault.reason)}" for fault in note.faults)
+    return _told(
+        quotes,
+        "",
+        quotes.quote(note.content, about),
+        quotes.quote(faults, {"what": "faults in the file"}) if faults else "",
+        "" if note.writable else "No tool can change this file: it is not plain UTF-8.",
+    )
 
 
-def listed(listing: Listing) -> str:
-    """Show a list of notes, as a quote: their titles are theirs."""
-    lines = [
-        f"{note.path}: {one_line(note.title)} ({age(note.updated_at)})" for note in listing.notes
-    ]
-    quotes = Quotes()
-    return f"{quotes.notice}\n{quotes.quote(chr(10).join(lines), {'what': 'notes changed last'})}"
-
-
-def renamed(done: Renamed) -> str:
+def renamed(done: Renamed, quotes: Quotes) -> str:
     """Say where a note went, and which links followed."""
-    return f"Moved {named(done.old_path)} to {named(done.path)}.{_relinked(done.relinked)}"
+    moved = _note(quotes, old_path=done.old_path, path=done.path)
+    return _told(quotes, "Moved.", moved, *_relinked(quotes, done.relinked))
 
 
-def trashed(done: Trashed) -> str:
+def trashed(done: Trashed, quotes: Quotes) -> str:
     """Say that a note can come back."""
-    return f"Moved {named(done.path)} to the trash; restore_memory brings it back."
+    head = "Moved to the trash; restore_memory brings it back."
+    return _told(quotes, head, _note(quotes, path=done.path))
 
 
-def restored(done: Restored) -> str:
+def restored(done: Restored, quotes: Quotes) -> str:
     """Say where a note is again."""
-    return f"Restored {named(done.path)}."
+    return _told(quotes, "Restored.", _note(quotes, path=done.path))
 
 
-def merged(done: Merged) -> str:
+def merged(done: Merged, quotes: Quotes) -> str:
     """Say which note several became."""
-    paths = ", ".join(map(named, done.merged))
-    return f"Merged {paths} into {named(done.path)}{_version(done.etag)}{_relinked(done.relinked)}"
+    made = {"path": done.path, "id": done.note_id, "etag": done.etag[:_ETAG]}
+    whole = quotes.quote(_lines("merged: ", done.merged), made)
+    return _told(
+        quotes, "Merged; the sources are in the trash.", whole, *_relinked(quotes, done.relinked)
+    )
 
 
-def stats(found: Stats) -> str:
+def stats(found: Stats, quotes: Quotes) -> str:
     """Show counts; tags and types are quoted, for notes name them."""
-    quotes = Quotes()
     tags = ", ".join(f"{tag} {many}" for tag, many in list(found.tags.items())[:_MOST])
     types = ", ".join(f"{kind} {many}" for kind, many in list(found.types.items())[:_MOST])
     counts = (
@@ -125,20 +139,19 @@ def stats(found: Stats) -> str:
         f" {count(found.ghosts, 'ghost')}, {count(found.broken_links, 'broken link')},"
         f" {count(found.orphans, 'orphan')}, {count(found.unindexed, 'file')} not indexed."
     )
-    named_by_notes = quotes.quote(f"types: {types}\ntags: {tags}")
-    return f"{counts} {quotes.notice}\n{named_by_notes}"
+    return _told(quotes, counts, quotes.quote(f"types: {types}\ntags: {tags}"))
 
 
-def synced(report: SyncReport) -> str:
+def synced(report: SyncReport, quotes: Quotes) -> str:
     """Say what an index run did."""
-    told = (
+    head = (
         f"Indexed {report.indexed}, removed {report.removed}, not indexable {report.unindexed},"
         f" waiting for vectors {report.waiting}; {report.seconds:.1f} s."
     )
-    return f"{told} {one_line(report.problem)}".strip()
+    return _told(quotes, head, _problem(quotes, report.problem))
 
 
-def health(found: Health) -> str:
+def health(found: Health, quotes: Quotes) -> str:
     """Show what is wrong, in quotes where notes say it."""
     lines = [
         *(f"not indexed: {one.path}: {one.reason}" for one in found.unindexed),
@@ -147,16 +160,14 @@ def health(found: Health) -> str:
         *(f"same id {one.note_id}: {', '.join(one.paths)}" for one in found.same_ids),
     ]
     head = f"{count(found.notes, 'note')}, {count(found.passages, 'passage')}."
-    if found.problem:
-        head += f" {one_line(found.problem)}."
-    if found.git:
-        head += f" {one_line(found.git)}."
-    if not lines:
-        return f"{head} All is well." if found.healthy else head
-    quotes = Quotes()
-    more = f"\nand {len(lines) - _MOST} more" if len(lines) > _MOST else ""
-    body = "\n".join(map(one_line, lines[:_MOST])) + more
-    return f"{head} {quotes.notice}\n{quotes.quote(body)}"
+    if found.waiting:
+        head += f" {count(found.waiting, 'passage')} without a vector."
+    if found.healthy:
+        head += " All is well."
+    wrong = quotes.quote(_lines("", lines)) if lines else ""
+    deaf = f"Changes can't be heard of: {quotes.inside(found.polling)}" if found.polling else ""
+    git = f"git: {quotes.inside(one_line(found.git))}" if found.git else ""
+    return _told(quotes, head, wrong, _problem(quotes, found.problem), deaf, git)
 
 
 def age(moment: str) -> str:
@@ -171,13 +182,40 @@ def author(source_type: str, source_agent: str) -> str:
     return f"{source_type} {source_agent}".strip()
 
 
+def _told(quotes: Quotes, head: str, *parts: str) -> str:
+    """Return an answer: a line of ours, and what follows; if that has quotes, what they are."""
+    said = [part for part in parts if part]
+    first = f"{head} {quotes.notice}".strip() if said else head
+    return "\n".join([first, *said])
+
+
+def _note(quotes: Quotes, **about: object) -> str:
+    """Return what is to be known of a note that was changed."""
+    return quotes.quote("", about)
+
+
+def _id(note_id: str, path: str) -> str:
+    """Return a note's id, or nothing where its path stands for one."""
+    return "" if note_id == path else note_id
+
+
+def _problem(quotes: Quotes, problem: str | None) -> str:
+    """Say what an answer lacks: other programs' messages and names of files may be in it."""
+    return f"Incomplete: {quotes.inside(one_line(problem))}" if problem else ""
+
+
 def _hit(quotes: Quotes, note: RecalledNote) -> str:
     about = {
         "at": f"{note.path}:{note.line}",
+        "id": _id(note.note_id, note.path),
         "score": note.relevance_score,
         "type": note.type,
         "tags": " ".join(note.tags),
+        "files": " ".join(note.file_refs),
+        "symbols": " ".join(note.symbol_refs),
+        "entities": " ".join(f"{one.kind}:{one.id}" for one in note.entity_refs),
         "by": author(note.source_type, note.source_agent),
+        "created_at": note.created_at[:_DAY],
         "age": age(note.created_at),
         "status": note.status if note.status != "active" else "",
         "superseded_by": note.superseded_by or "",
@@ -206,15 +244,15 @@ def _links(links: Iterable[LinkShown]) -> list[str]:
     return [f"link: {link.source}:{link.line} {link.type} {link.context}" for link in links]
 
 
-def _relinked(paths: tuple[str, ...]) -> str:
-    if not paths:
-        return ""
-    more = f" and {len(paths) - _MOST} more" if len(paths) > _MOST else ""
-    return f" Links changed in {', '.join(map(named, paths[:_MOST]))}{more}."
+def _relinked(quotes: Quotes, paths: tuple[str, ...]) -> list[str]:
+    what = {"what": "notes whose links were changed"}
+    return [quotes.quote(_lines("", paths), what)] if paths else []
 
 
-def _version(etag: str) -> str:
-    return f" (etag {etag[:_ETAG]})."
+def _lines(before: str, items: Sequence[str]) -> str:
+    """Return the first of several items, each on a line, and how many more there are."""
+    more = [f"and {len(items) - _MOST} more"] if len(items) > _MOST else []
+    return "\n".join([*(before + one_line(item) for item in items[:_MOST]), *more])
 
 
 def _short(text: str) -> str:

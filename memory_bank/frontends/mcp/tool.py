@@ -1,4 +1,4 @@
-"""A tool: a function over a bank, with strict input, an answer in two forms, and plain errors."""
+"""A tool: a function over a bank, with strict input, a quoted answer, and plain errors."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from anyio import to_thread
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_metadata
-from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
+from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
 from pydantic import ValidationError
 
 from memory_bank.agents import agent_name
 from memory_bank.errors import MemoryBankError
+from memory_bank.frontends.mcp.hiding import without_paths
+from memory_bank.frontends.mcp.hints import HINTS
 from memory_bank.frontends.mcp.progress import told_to
-from memory_bank.frontends.mcp.quoting import clean
+from memory_bank.frontends.mcp.quoting import Quotes, clean, one_line
 from memory_bank.frontends.mcp.source import Source
-from memory_bank.frontends.present import document, failure, plain, schema, unhidden
+from memory_bank.frontends.mcp.structure import NOTICE, structured, structured_schema
+from memory_bank.frontends.present import document, failure
 
 if TYPE_CHECKING:
     from memory_bank.bank import Bank
@@ -31,13 +34,6 @@ _MOST_WRONG = 5
 _SHOWN = 60
 _UNSAID = frozenset(["title", "anyOf", "maxLength", "maxItems"])
 _MOST_TOLD = 600
-_HINTS = {
-    "see `memory-bank notes`": "find its name with search_memories",
-    "list notes with `memory-bank notes`": "find its name with search_memories",
-    "see `memory-bank links --ghosts`": "name it as notes link to it, or use search_memories",
-    "see `memory-bank restore`": "name it as it was: delete_memory told the path",
-}
-"""What an agent does next where a person at a command line would look at a list."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -59,7 +55,7 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class _Spec:
     title: str
-    text: Callable[[Any], str]
+    text: Callable[[Any, Quotes], str]
     reads: bool
     destroys: bool
     repeatable: bool
@@ -69,7 +65,7 @@ class _Spec:
 
 def tool(
     title: str,
-    text: Callable[[Any], str],
+    text: Callable[[Any, Quotes], str],
     *,
     reads: bool = False,
     destroys: bool = False,
@@ -79,10 +75,10 @@ def tool(
 ) -> Callable[[Function], Function]:
     """Make a tool of a function: `call` first, then the tool's arguments; its docstring is shown.
 
-    What it returns is a record, whose fields are those of the command's JSON, `without` some;
-    `text` makes the short form of it. A tool that neither reads only nor destroys adds something;
-    a `repeatable` one changes nothing more when it is called again. `depth` is how deep its
-    output schema names fields: each costs an agent's context some seven tokens.
+    What it returns is a record, of which `text` makes the answer; programs that ask for it get
+    the fields of the command's JSON too, `without` some. A tool that neither reads only nor
+    destroys adds something; a `repeatable` one changes nothing more when it is called again.
+    `depth` is how deep the output schema names fields, each of which costs some seven tokens.
     """
 
     def mark(function: Function) -> Function:
@@ -93,17 +89,19 @@ def tool(
     return mark
 
 
-def tools_of(module: ModuleType) -> list[BankTool]:
+def tools_of(module: ModuleType, *, structured: bool = False) -> list[BankTool]:
     """Return the tools that a module defines, in their order."""
-    return [BankTool(value) for value in vars(module).values() if hasattr(value, "spec")]
+    marked = [value for value in vars(module).values() if hasattr(value, "spec")]
+    return [BankTool(function, structure=structured) for function in marked]
 
 
 class BankTool:
     """A tool of a bank; unknown and wrong arguments are refused with a word on the right ones."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        """Wrap a marked function."""
+    def __init__(self, function: Callable[..., Any], *, structure: bool = False) -> None:
+        """Wrap a marked function, whose answers have a structure as well if that is asked for."""
         self._function = function
+        self._structure = structure
         self._spec = cast("_Spec", function.__dict__["spec"])
         self.name: str = function.__name__
         self.reads = self._spec.reads
@@ -111,13 +109,12 @@ class BankTool:
     @cached_property
     def listed(self) -> Tool:
         """What clients are told of the tool."""
-        answer = get_type_hints(self._function)["return"]
         return Tool(
             name=self.name,
             title=self._spec.title,
             description=" ".join((self._function.__doc__ or "").split()),
             input_schema=_compact(self._metadata.arg_model.model_json_schema()),
-            output_schema=schema(answer, depth=self._spec.depth, without=self._spec.without),
+            output_schema=self._output if self._structure else None,
             annotations=ToolAnnotations(
                 read_only_hint=self._spec.reads,
                 destructive_hint=self._spec.destroys,
@@ -128,7 +125,7 @@ class BankTool:
     async def run(
         self, source: Source, arguments: Mapping[str, Any], context: Context[Any, Any]
     ) -> CallToolResult:
-        """Check the arguments, do the work in a thread, and return text and structure.
+        """Check the arguments, do the work in a thread, and return what it comes to.
 
         Raises ToolError with what the agent can do about it.
         """
@@ -137,6 +134,11 @@ class BankTool:
         agent = agent_name(params.client_info.name) if params else ""
         with told_to(context):
             return await to_thread.run_sync(partial(self._answer, source, agent, given))
+
+    @property
+    def _output(self) -> dict[str, Any]:
+        kind = get_type_hints(self._function)["return"]
+        return structured_schema(kind, depth=self._spec.depth, without=self._spec.without)
 
     @cached_property
     def _metadata(self) -> FuncMetadata:
@@ -156,30 +158,40 @@ class BankTool:
             raise ToolError(f"{self.name} can't take this: {wrong}") from error
 
     def _answer(self, source: Source, agent: str, given: Mapping[str, Any]) -> CallToolResult:
+        quotes = Quotes()
         try:
             value = self._function(Call(source, agent), **given)
         except MemoryBankError as error:
-            raise ToolError(failed(error)) from error
-        structure = cast("dict[str, Any]", unhidden(plain(value)))
-        for name in self._spec.without:
-            structure.pop(name, None)
-        text = self._spec.text(value)
-        if healed := source.take_healed():
-            structure["healed"] = [*structure.get("healed", ()), *healed]
-        if structure.get("healed"):
+            raise ToolError(failed(error, source.hide)) from error
+        value = without_paths(value, source.hide)
+        healed = [*getattr(value, "healed", ()), *source.take_healed()]
+        text = self._spec.text(value, quotes)
+        if healed:
             from memory_bank.actions.upkeep import told
 
-            text += f"\nHealed: {told(structure['healed'])}."
-        return CallToolResult(
-            content=[TextContent(type="text", text=text)], structured_content=structure
-        )
+            text += f"\nHealed: {told(healed)}."
+        content: list[ContentBlock] = [TextContent(type="text", text=text)]
+        if not self._structure:
+            return CallToolResult(content=content)
+        structure = structured(quotes, value, self._spec.without)
+        if healed:
+            structure["healed"] = healed
+        return CallToolResult(content=content, structured_content=structure)
 
 
-def failed(error: MemoryBankError) -> str:
-    """Return what an agent is told of an error, as JSON: words of a note in it stay quoted."""
-    hint = _HINTS.get(error.hint, error.hint)
-    told = failure(error.code, _short(error.message), _short(hint))
-    return clean(document(told, indent=None))
+def failed(error: MemoryBankError, hide: Callable[[str], str]) -> str:
+    """Return what an agent is told of an error, as JSON: what may be a note's words is quoted.
+
+    A message may name anything that came out of a file, and so may a hint.
+    """
+    quotes = Quotes()
+    message = quotes.inside(one_line(_short(hide(error.message))))
+    hint = HINTS.get(error.hint)
+    if hint is None:
+        hint = quotes.inside(one_line(_short(hide(error.hint))))
+    told: dict[str, Any] = failure(error.code, message, hint)
+    told["error"][NOTICE] = quotes.notice
+    return document(told, indent=None)
 
 
 def _short(text: str) -> str:

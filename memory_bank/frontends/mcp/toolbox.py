@@ -19,19 +19,30 @@ DEFAULT = ("store", "bank")
 class Toolbox:
     """The tools of one server."""
 
-    def __init__(self, toolsets: Sequence[str] = DEFAULT, *, read_only: bool = False) -> None:
-        """Choose toolsets; raise BadInput for one that there is not. Nothing is loaded yet."""
+    def __init__(
+        self,
+        toolsets: Sequence[str] = DEFAULT,
+        *,
+        read_only: bool = False,
+        structured: bool = False,
+    ) -> None:
+        """Choose toolsets; raise BadInput for one that there is not. Nothing is loaded yet.
+
+        With `structured`, answers have a structure for programs beside their text.
+        """
         known = plugins.names(KIND)
         for name in toolsets:
             if name not in known:
                 raise BadInput(f"there is no toolset {name!r}", f"choose of: {', '.join(known)}")
         self.toolsets = tuple(dict.fromkeys(toolsets))
         self.read_only = read_only
+        self.structured = structured
 
     @cached_property
     def tools(self) -> dict[str, BankTool]:
         """The tools by name; importing the actions they call takes some 100 ms."""
-        found = [tool for name in self.toolsets for tool in tools_of(plugins.load(KIND, name))]
+        modules = (plugins.load(KIND, name) for name in self.toolsets)
+        found = [tool for one in modules for tool in tools_of(one, structured=self.structured)]
         return {tool.name: tool for tool in found if tool.reads or not self.read_only}
 
     def listed(self) -> list[Tool]:

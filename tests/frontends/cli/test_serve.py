@@ -12,7 +12,7 @@ def test_describe_lists_the_tools_and_what_they_cost(mb: Run) -> None:
     assert "tokenizer" in answer.err
     found = mb("serve", "mcp", "--describe", "--json").json
     assert found["toolsets"] == ["store", "bank"]
-    assert sum(tool["tokens"] for tool in found["tools"]) == found["tokens"] < 3500
+    assert sum(tool["tokens"] for tool in found["tools"]) == found["tokens"] < 2300
 
 
 def test_describe_follows_the_choice_of_tools(mb: Run) -> None:

@@ -20,6 +20,7 @@ from memory_bank.frontends.mcp.server import MemoryServer, build
 from memory_bank.frontends.mcp.source import Source
 from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
 from tests.frontends.cli.conftest import command, environment
+from tests.frontends.mcp.answers import unquoted
 
 Result = TypeVar("Result")
 AGENT = Implementation(name="test-agent", version="1")
@@ -59,27 +60,40 @@ class Answered:
     @property
     def error(self) -> dict[str, str]:
         assert self.wrong, self.text
-        found: dict[str, str] = json.loads(self.text)["error"]
+        found: dict[str, str] = unquoted(json.loads(self.text)["error"])
         return found
 
     def __getitem__(self, field: str) -> Any:
         assert not self.wrong, self.text
-        assert self.result.structured_content is not None
-        return self.result.structured_content[field]
+        return self.fields[field]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What the structure says, its quotes taken off."""
+        found: dict[str, Any] = unquoted(self.result.structured_content)
+        return found
 
 
 @pytest.fixture
 def serving(project: Path) -> Iterator[Callable[..., Agent]]:
-    """Connect agents to servers of the project's bank; all hang up in the end."""
+    """Connect agents to servers of the project's bank; all hang up in the end.
+
+    Answers have a structure unless told otherwise: most tests look at fields. The text is the same.
+    """
     with ExitStack() as until_the_end:
         portal = until_the_end.enter_context(start_blocking_portal())
 
         def make(
-            *toolsets: str, read_only: bool = False, mode: Any = "auto", **settings: Any
+            *toolsets: str,
+            read_only: bool = False,
+            structured: bool = True,
+            mode: Any = "auto",
+            **settings: Any,
         ) -> Agent:
             source = Source(str(project))
             until_the_end.callback(source.close)
-            toolbox = Toolbox(toolsets or DEFAULT, read_only=read_only)
+            chosen = toolsets or DEFAULT
+            toolbox = Toolbox(chosen, read_only=read_only, structured=structured)
             server = build(source, toolbox)
             connecting = Client(server, client_info=AGENT, mode=mode, **settings)
             connected = portal.wrap_async_context_manager(connecting)

@@ -37,7 +37,7 @@ def test_calls_at_once_lose_nothing_and_fail_none(agent: Make, project: Path) ->
     assert len(answers) == len(calls)
     for name, answer in answers:
         assert not answer.is_error, (name, answer.content)
-        assert "problem" not in (answer.structured_content or {}), (name, answer.structured_content)
+        assert "problem" not in answer.structured_content, (name, answer.structured_content)
     text = (project / ".memories/facts/bm25.md").read_text()
     assert all(text.count(f"Line {number}.\n") == 1 for number in range(12))
     assert agent("get_memory_stats")["count"] == 3 + 12

@@ -26,7 +26,7 @@ def test_an_answer_says_it_once(serving: Callable[..., Agent], project: Path) ->
     found = agent("recall", query="tantivy")
     assert found["healed"] == ["writing"]
     assert found.text.endswith(f"\n{SAID}")
-    assert "healed" not in agent("recall", query="tantivy").result.structured_content
+    assert "healed" not in agent("recall", query="tantivy").fields
 
 
 def test_a_report_says_it(serving: Callable[..., Agent], project: Path) -> None:
@@ -42,7 +42,7 @@ def test_what_was_healed_behind_is_said_by_the_next_answer(
 ) -> None:
     """The background heals before anybody asks; a kill would look the same."""
     cut_short(project)
-    server = process()
+    server = process("--structured")
     server.greet()
     journal = project / ".memories/.trash/.journal-0123456789ab"
     deadline = time.monotonic() + 60
@@ -50,6 +50,7 @@ def test_what_was_healed_behind_is_said_by_the_next_answer(
         time.sleep(0.05)
     found = server.call("get_memory_stats")
     assert found["structuredContent"]["healed"] == ["writing"]
+    assert found["content"][0]["text"].endswith(f"\n{SAID}")
 
 
 def test_what_several_banks_healed_is_named_once(project: Path) -> None:

@@ -15,10 +15,10 @@ def hiding(project: Path) -> Hiding:
 
 def test_what_is_in_the_bank_is_named_from_there(hiding: Hiding, project: Path) -> None:
     root = project.resolve() / ".memories"
-    assert hiding.hidden(f"can't read {root}/facts/bm25.md: denied") == (
+    assert hiding(f"can't read {root}/facts/bm25.md: denied") == (
         "can't read facts/bm25.md: denied"
     )
-    assert hiding.hidden(f"the folder {root} is gone") == "the folder the bank is gone"
+    assert hiding(f"the folder {root} is gone") == "the folder the bank is gone"
 
 
 @pytest.mark.parametrize(
@@ -35,12 +35,12 @@ def test_what_is_in_the_bank_is_named_from_there(hiding: Hiding, project: Path) 
     ],
 )
 def test_what_is_elsewhere_has_only_its_name(hiding: Hiding, text: str, shown: str) -> None:
-    assert hiding.hidden(text) == shown
+    assert hiding(text) == shown
 
 
 def test_the_home_folder_may_have_a_space_in_it(
     hiding: Hiding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Path, "home", lambda: tmp_path / "Ann Lee")
-    shown = hiding.hidden(f"{tmp_path / 'Ann Lee' / '.config' / 'config.toml'}: bad")
+    shown = hiding(f"{tmp_path / 'Ann Lee' / '.config' / 'config.toml'}: bad")
     assert shown == "…/config.toml: bad"

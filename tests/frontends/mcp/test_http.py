@@ -100,8 +100,9 @@ def test_two_clients_share_a_bank(start: Start, mode: str) -> None:
         async with Client(url, mode=mode) as one, Client(url, mode=mode) as other:  # type: ignore[arg-type]
             assert {tool.name for tool in (await one.list_tools()).tools} >= {"remember", "recall"}
             await call(one, "remember", content="# Queues\n\nJobs wait in Postgres.")
-            _, found = await call(other, "recall", query="where do jobs wait?")
-            assert found["notes"][0]["path"] == "facts/queues.md"
+            text, structure = await call(other, "recall", query="where do jobs wait?")
+            assert 'at="facts/queues.md:' in text.split("\n")[1]
+            assert structure == {}
 
     anyio.run(talk)
 
@@ -204,7 +205,8 @@ def test_a_token_can_be_asked_for_on_this_machine_too(start: Start, tmp_path: Pa
 
 def test_answers_name_no_path_of_the_machine(start: Start, project: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    server, bare = start("--toolsets", "bank,upkeep"), start(cwd=tmp_path / "empty")
+    server = start("--toolsets", "bank,upkeep", "--structured")
+    bare = start(cwd=tmp_path / "empty")
 
     async def talk() -> list[str]:
         said = []

@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 import memory_bank
+from tests.frontends.mcp.answers import unquoted
+from tests.frontends.mcp.calls import CALLS
 
 pytestmark = pytest.mark.network
 
@@ -24,31 +26,6 @@ PACKAGES = ("@modelcontextprotocol/inspector@2", "@modelcontextprotocol/conforma
 ROOT = Path(memory_bank.__file__).parents[1]
 BASELINE = Path(__file__).with_name("conformance.yml")
 SERVE = [sys.executable, "-m", "memory_bank", "serve", "mcp", "--toolsets", "store,bank,upkeep"]
-
-# Every tool, in an order in which each finds what it needs, and a field of what it answers.
-CALLS: list[tuple[str, dict[str, Any], str]] = [
-    ("remember", {"content": "# Queues\n\nJobs wait.", "tags": ["ops"]}, "note_id"),
-    ("recall", {"query": "where do jobs wait?", "limit": 3}, "notes"),
-    ("session_note", {"content": "Tried SKIP LOCKED."}, "note_id"),
-    ("create_memory", {"filename": "plans/next", "content": "# Next\n\nTwo."}, "path"),
-    ("append_memory", {"filename": "plans/next", "content": "Three."}, "etag"),
-    ("read_memory", {"filename": "plans/next"}, "content"),
-    ("update_memory", {"filename": "plans/next", "content": "# Next\n\nFour."}, "etag"),
-    ("edit_memory", {"filename": "plans/next", "old": "Four", "new": "Five"}, "etag"),
-    ("rename_memory", {"filename": "plans/next", "new_filename": "plans/then"}, "path"),
-    ("search_memories", {"query": "five", "filter_tags": []}, "notes"),
-    ("search_linked_memories", {"query": "why", "target_document": "src/index.py"}, "notes"),
-    ("delete_memory", {"filename": "plans/then"}, "stamp"),
-    ("restore_memory", {"filename": "plans/then"}, "path"),
-    (
-        "merge_memories",
-        {"source_files": ["plans/then", "facts/bm25"], "target_file": "m", "summary_content": "M"},
-        "merged",
-    ),
-    ("get_memory_stats", {}, "count"),
-    ("sync_memories", {"rebuild": False}, "seconds"),
-    ("check_memories", {}, "notes"),
-]
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -97,21 +74,31 @@ def _version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"[0-9]+", text)[:2])
 
 
+@pytest.mark.parametrize("structured", [True, False])
 @pytest.mark.parametrize("era", ["legacy", "modern"])
-def test_the_inspector_lists_and_calls_every_tool(node: Run, project: Path, era: str) -> None:
+def test_the_inspector_lists_and_calls_every_tool(
+    node: Run, project: Path, era: str, *, structured: bool
+) -> None:
+    serve = [*SERVE, "--structured"] if structured else SERVE
+
     def ask(method: str, *args: str) -> dict[str, Any]:
         options = ("--protocol-era", era, "--connect-timeout", "60000", "--method", method)
-        done = node("mcp-inspector", "--cli", *SERVE, *options, *args, cwd=project)
+        done = node("mcp-inspector", "--cli", *serve, *options, *args, cwd=project)
         assert done.returncode == 0, done.stderr
         found: dict[str, Any] = json.loads(done.stdout)
         return found
 
     listed = ask("tools/list", "--strict")["tools"]
-    assert {tool["name"] for tool in listed} == {name for name, _, _ in CALLS}
-    for name, arguments, field in CALLS:
-        answer = ask("tools/call", "--tool-name", name, "--tool-args-json", json.dumps(arguments))
-        assert not answer.get("isError"), (name, answer)
-        assert answer["structuredContent"][field] is not None, name
+    assert {tool["name"] for tool in listed} == {call.tool for call in CALLS}
+    for call in CALLS:
+        options = ("--tool-name", call.tool, "--tool-args-json", json.dumps(call.arguments))
+        answer = ask("tools/call", *options)
+        assert not answer.get("isError"), (call.tool, answer)
+        assert all(part in answer["content"][0]["text"] for part in call.text), answer
+        if structured:
+            assert unquoted(answer["structuredContent"])[call.field] is not None, call.tool
+        else:
+            assert "structuredContent" not in answer
     assert len(ask("resources/list")["resources"]) > 2
     assert ask("resources/read", "--uri", "memory://tags")["contents"]
     prompts = ask("prompts/list")["prompts"]

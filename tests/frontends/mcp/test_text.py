@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from memory_bank import Bank, recall
 from memory_bank.frontends.mcp import text
+from memory_bank.frontends.mcp.quoting import Quotes
 
 
 def test_a_good_hit_is_shown_whole_and_a_weak_one_by_its_snippet(bank: Bank, project: Path) -> None:
@@ -17,8 +19,8 @@ def test_a_good_hit_is_shown_whole_and_a_weak_one_by_its_snippet(bank: Bank, pro
     answer = recall(bank, "long story", count_access=False)
     (note,) = [note for note in answer.notes if note.path == "facts/story.md"]
     assert len(note.snippet) + 200 < len(note.content) <= 800
-    good = text.recalled(answer._replace(notes=(note._replace(relevance_score=1.0),)))
-    weak = text.recalled(answer._replace(notes=(note._replace(relevance_score=0.2),)))
+    good = text.recalled(answer._replace(notes=(note._replace(relevance_score=1.0),)), Quotes())
+    weak = text.recalled(answer._replace(notes=(note._replace(relevance_score=0.2),)), Quotes())
     assert note.content in good
     assert note.content not in weak
     assert note.snippet in weak
@@ -26,16 +28,20 @@ def test_a_good_hit_is_shown_whole_and_a_weak_one_by_its_snippet(bank: Bank, pro
 
 
 def test_a_heading_is_said_once(bank: Bank) -> None:
-    shown = text.recalled(recall(bank, "tantivy consequences", limit=1, count_access=False))
+    shown = text.recalled(
+        recall(bank, "tantivy consequences", limit=1, count_access=False), Quotes()
+    )
     assert shown.count("Tantivy over Whoosh") == 1
 
 
 def test_what_makes_an_answer_poorer_is_said(bank: Bank) -> None:
     answer = recall(bank, "tantivy", count_access=False)
-    poor = text.recalled(answer._replace(fallback_reason="vectors_pending", problem="busy\nnow"))
-    assert "by words only: vectors are still being made" in poor
-    assert poor.endswith("Incomplete: busy now.")
-    nothing = text.recalled(answer._replace(notes=(), result_count=0))
+    poor = text.recalled(
+        answer._replace(fallback_reason="vectors_pending", problem="busy\nnow"), Quotes()
+    )
+    assert "by words only: vectors are still being made (fallback_reason: vectors_pending)" in poor
+    assert re.search(r"\nIncomplete: <(q-\w+)>busy now</\1>$", poor)
+    nothing = text.recalled(answer._replace(notes=(), result_count=0), Quotes())
     assert nothing == "Nothing found (hybrid). Try other or fewer words or filters."
 
 

@@ -1,0 +1,113 @@
+"""A call of every tool, in an order in which each finds what it needs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class OneCall(NamedTuple):
+    """A call of a tool, and what is in its answer."""
+
+    tool: str
+    arguments: dict[str, Any]
+    text: tuple[str, ...]
+    """What an agent needs next, in the text."""
+    field: str
+    """A field of the structure."""
+
+
+CALLS = (
+    OneCall(
+        "remember",
+        {"content": "# Queues\n\nJobs wait.", "tags": ["ops"], "file_refs": ["src/queue.py"]},
+        ("action: created", 'path="facts/queues.md"', "id=", "etag=", "created_at=", 'tags="ops"'),
+        "note_id",
+    ),
+    OneCall(
+        "remember",
+        {"content": "# Queues\n\nJobs wait.", "tags": ["again"]},
+        ("action: updated_existing", 'path="facts/queues.md"', "id=", "etag=", 'tags="ops again"'),
+        "note_id",
+    ),
+    OneCall(
+        "recall",
+        {"query": "where do jobs wait?", "limit": 3},
+        ('at="facts/queues.md:', "id=", "score=", "tags=", 'files="src/queue.py"', "created_at="),
+        "notes",
+    ),
+    OneCall(
+        "session_note",
+        {"content": "Tried SKIP LOCKED."},
+        ("action: created", 'path="sessions/', "id=", "etag=", 'type="session"'),
+        "note_id",
+    ),
+    OneCall(
+        "create_memory",
+        {"filename": "plans/next", "content": "# Next\n\nTwo."},
+        ("action: created", 'path="plans/next.md"', "id=", "etag="),
+        "path",
+    ),
+    OneCall(
+        "append_memory",
+        {"filename": "plans/next", "content": "Three."},
+        ("Changed.", 'path="plans/next.md"', "etag="),
+        "etag",
+    ),
+    OneCall(
+        "read_memory",
+        {"filename": "plans/next"},
+        ('path="plans/next.md"', "id=", "etag=", "by=", "created_at=", "age=", "Three."),
+        "content",
+    ),
+    OneCall(
+        "update_memory",
+        {"filename": "plans/next", "content": "# Next\n\nFour."},
+        ("Changed.", 'path="plans/next.md"', "etag="),
+        "etag",
+    ),
+    OneCall(
+        "edit_memory",
+        {"filename": "plans/next", "old": "Four", "new": "Five"},
+        ("Changed.", 'path="plans/next.md"', "etag="),
+        "etag",
+    ),
+    OneCall(
+        "rename_memory",
+        {"filename": "plans/next", "new_filename": "plans/then"},
+        ("Moved.", 'old_path="plans/next.md"', ' path="plans/then.md"'),
+        "path",
+    ),
+    OneCall(
+        "search_memories",
+        {"query": "five", "filter_tags": []},
+        ('at="plans/then.md:', "id="),
+        "notes",
+    ),
+    OneCall(
+        "search_linked_memories",
+        {"query": "why", "target_document": "src/index.py"},
+        ('at="decisions/tantivy.md:', "link: decisions/tantivy.md:"),
+        "notes",
+    ),
+    OneCall(
+        "delete_memory",
+        {"filename": "plans/then"},
+        ("Moved to the trash", 'path="plans/then.md"', "restore_memory"),
+        "stamp",
+    ),
+    OneCall(
+        "restore_memory",
+        {"filename": "plans/then"},
+        ("Restored.", 'path="plans/then.md"'),
+        "path",
+    ),
+    OneCall(
+        "merge_memories",
+        {"source_files": ["plans/then", "facts/bm25"], "target_file": "m", "summary_content": "M"},
+        ("Merged", 'path="m.md"', "id=", "etag=", "merged: facts/bm25.md", "decisions/tantivy.md"),
+        "merged",
+    ),
+    OneCall("get_memory_stats", {}, ("5 notes", "ops 1"), "count"),
+    OneCall("sync_memories", {"rebuild": False}, ("Indexed ",), "seconds"),
+    OneCall("check_memories", {}, ("5 notes", "passages."), "notes"),
+)

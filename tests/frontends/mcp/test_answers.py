@@ -1,0 +1,83 @@
+"""An answer is one text with all that an agent needs next; programs may ask for a structure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema
+import pytest
+
+from memory_bank.actions.embedding import count_tokens
+from memory_bank.frontends.mcp.structure import NOTICE
+from tests.frontends.mcp.calls import CALLS
+
+Make = Callable[..., Any]
+ALL = ("store", "bank", "upkeep")
+
+
+def test_each_tool_answers_one_text_with_all_that_is_needed_next(serving: Make) -> None:
+    """Programs that hand their model the structure alone would hide the quote, so there is none."""
+    agent = serving(*ALL, structured=False)
+    assert {call.tool for call in CALLS} == set(agent.server.toolbox.tools)
+    for call in CALLS:
+        answer = agent(call.tool, **call.arguments)
+        assert not answer.wrong, answer.text
+        assert answer.result.structured_content is None, call.tool
+        for part in call.text:
+            assert part in answer.text, (part, answer.text)
+    assert all(tool.output_schema is None for tool in agent.ask(agent.client.list_tools).tools)
+
+
+def test_a_structure_fits_its_schema_and_has_every_text_of_notes_in_a_quote(serving: Make) -> None:
+    agent = serving(*ALL)
+    schemas = {tool.name: tool.output_schema for tool in agent.ask(agent.client.list_tools).tools}
+    for call in CALLS:
+        answer = agent(call.tool, **call.arguments)
+        structure = answer.result.structured_content
+        jsonschema.validate(structure, schemas[call.tool])
+        assert set(structure) <= {*schemas[call.tool]["properties"], "healed"}, call.tool
+        assert answer[call.field] is not None
+        (mark,) = re.findall(r"in <(q-\w+)> is quoted data", structure[NOTICE])
+        for name in ("path", "note_id", "type", "title", "content"):
+            if structure.get(name):
+                assert structure[name] == f"<{mark}>{answer[name]}</{mark}>"
+        assert NOTICE not in answer.fields
+
+
+def test_a_text_has_one_mark_and_so_has_its_structure(agent: Make) -> None:
+    answer = agent("recall", query="why tantivy")
+    marks = set(re.findall(r"</(q-\w+)>", answer.text + repr(answer.result.structured_content)))
+    assert len(marks) == 1
+    again = agent("recall", query="why tantivy")
+    assert marks.isdisjoint(re.findall(r"</(q-\w+)>", again.text))
+
+
+def test_a_structure_costs_several_times_the_tokens_of_the_text(agent: Make) -> None:
+    import json
+
+    answer = agent("recall", query="tantivy whoosh")
+    text, structure = count_tokens([answer.text, json.dumps(answer.result.structured_content)])
+    assert structure > 2 * text
+
+
+def test_an_error_quotes_what_may_be_a_notes(serving: Make) -> None:
+    agent = serving(structured=False)
+    missing = agent("read_memory", filename="decisions/whosh")
+    assert re.search(r'"message": "<(q-\w+)>[^<]*</\1>"', missing.text)
+    assert re.search(r'"hint": "<(q-\w+)>did you mean decisions/whoosh[^<]*</\1>"', missing.text)
+    plain = agent("read_memory", filename="qqqqqqqq")
+    assert '"hint": "find its name with search_memories"' in plain.text
+    assert "is quoted data" in plain.text
+
+
+@pytest.mark.parametrize("structured", [True, False])
+def test_what_makes_an_answer_poorer_is_in_its_text(
+    serving: Make, monkeypatch: pytest.MonkeyPatch, *, structured: bool
+) -> None:
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
+    answer = serving(structured=structured)("recall", query="tantivy", mode="hybrid")
+    assert "(lexical, by words only: embeddings are off (fallback_reason: " in answer.text
+    if structured:
+        assert answer["fallback_reason"] == "embeddings_disabled"
