@@ -257,12 +257,16 @@ class Bank:
     def find(self, name: str) -> str:
         """Return the path of the note that a name means; raise NoteNotFound, naming near ones.
 
-        A name is a path with or without `.md`, a unique file name, an alias, a title or an id.
+        A name is a path with or without `.md`, a unique file name, an alias, a title or an id; a
+        path may have any form that `spelling.of_note` knows.
         """
         from memory_bank.manifest import resolve  # start-up: a question names no note
+        from memory_bank.notes.spelling import of_note
 
         self.catch_up()
-        found = self.healing(lambda index: resolve.candidates(index.base, name))
+        found: list[str] = []
+        for form in dict.fromkeys([name, of_note(name, self.layout)]):  # as it stands first
+            found = found or self._answering_to(form)
         if len(found) == 1:
             return found[0]
         if found:
@@ -272,6 +276,17 @@ class Bank:
         near = self.healing(lambda index: resolve.similar(index.base, name))
         hint = f"did you mean {', '.join(near)}?" if near else "see `memory-bank notes`"
         raise NoteNotFound(f"there is no note {name!r}", hint)
+
+    def _answering_to(self, name: str) -> list[str]:
+        from memory_bank.manifest import resolve
+
+        return self.healing(lambda index: resolve.candidates(index.base, name))
+
+    def path_of(self, name: str) -> str:
+        """Return the path of the new note that a name means, in any form; raise BadName."""
+        from memory_bank.notes import names, spelling
+
+        return names.path_of(spelling.of_note(name, self.layout))
 
     def check_enabled(self) -> None:
         """Raise BadInput when the settings turn memory off here."""

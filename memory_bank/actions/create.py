@@ -16,7 +16,7 @@ from memory_bank.actions.remember import (
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
-from memory_bank.notes import frontmatter, names, reader
+from memory_bank.notes import frontmatter, reader
 from memory_bank.notes.schema import check_tags, iso, key_of, known_type, note_id, read_meta
 
 
@@ -37,7 +37,7 @@ def create(
     """
     check_content(bank, content)
     check_source(source_type)
-    path = names.path_of(name)
+    path = bank.path_of(name)
     created = datetime.now(UTC)
     wanted = check_tags(tags)
     metadata = {

@@ -1,11 +1,13 @@
-"""What hangs together with a note or ghost, and the links that say why."""
+"""What links to a note or ghost, and the links that say so."""
 
+from functools import partial
 from typing import NamedTuple
 
 from memory_bank.bank import Bank
 from memory_bank.errors import NoteNotFound
 from memory_bank.manifest import linktable, lookup
 from memory_bank.manifest.linktable import LinkRow
+from memory_bank.notes.scan import is_text
 from memory_bank.wiring import Index
 
 GHOST = "ghost:"
@@ -28,43 +30,44 @@ class LinkShown(NamedTuple):
 def node_of(bank: Bank, name: str) -> str:
     """Return the path of the note that a name means, or `ghost:` and the name of a ghost.
 
-    Raises NoteNotFound when it is neither.
+    A file of the project is a ghost although nothing links to it, as is a name that can only be
+    a file's or symbol's. Raises NoteNotFound for other names.
     """
-    if not name.startswith(GHOST):
+    from memory_bank.notes import spelling  # start-up: most questions name nothing
+
+    if name.startswith(GHOST):
+        bank.catch_up()
+        unknown = NoteNotFound(f"nothing links to {name!r}", "see `memory-bank links --ghosts`")
+    else:
         try:
             return bank.find(name)
-        except NoteNotFound:
-            if not bank.healing(lambda index: linktable.to_ghost(index.base, name)):
-                raise
-    else:
-        bank.catch_up()
-    ghost = name.removeprefix(GHOST)
-    rows = bank.healing(lambda index: linktable.to_ghost(index.base, ghost))
-    if not rows:
-        raise NoteNotFound(f"nothing links to {name!r}", "see `memory-bank links --ghosts`")
-    return GHOST + rows[0].ghost
+        except NoteNotFound as error:
+            unknown = error
+    written = name.removeprefix(GHOST)
+    file = spelling.of_file(written, bank.layout)
+    for form in filter(is_text, (written, file)):
+        rows = bank.healing(partial(_to_ghost, name=form))
+        if rows:
+            return GHOST + rows[0].ghost
+    if spelling.may_be_file(file, bank.layout):
+        return GHOST + file
+    raise unknown
+
+
+def _to_ghost(index: Index, name: str) -> list[LinkRow]:
+    return linktable.to_ghost(index.base, name)
 
 
 def joined(index: Index, node: str) -> dict[int, tuple[LinkShown, ...]]:
-    """Map each note that hangs together with a note or ghost to the links that say why.
-
-    These are the links into it, and for a note also those out of it to other notes, and those of
-    others to the ghosts that it speaks of too.
-    """
+    """Map each note that links to a note or ghost to those of its links that do."""
     if node.startswith(GHOST):
-        note, out = None, []
         into = linktable.to_ghost(index.base, node.removeprefix(GHOST))
     else:
         note = lookup.note_at(index.base, node)
-        number = note.number if note else -1
-        out, into = linktable.outgoing(index.base, number), linktable.incoming(index.base, number)
-        for ghost in dict.fromkeys(row.ghost for row in out if row.ghost and not row.ambiguous):
-            into += linktable.to_ghost(index.base, ghost)
-    pairs = [(row.source, row) for row in into] + [(row.dest, row) for row in out if row.dest]
+        into = linktable.incoming(index.base, note.number if note else -1)
     found: dict[int, list[LinkShown]] = {}
-    for number, row in pairs:
-        if note is None or number != note.number:
-            found.setdefault(number, []).append(shown(row))
+    for row in into:
+        found.setdefault(row.source, []).append(shown(row))
     return {number: tuple(dict.fromkeys(links)) for number, links in found.items()}
 
 

@@ -13,7 +13,7 @@ from memory_bank.errors import BadInput, Conflict, UnreadableNote
 from memory_bank.manifest import linktable, lookup, resolve
 from memory_bank.manifest.linktable import LinkRow
 from memory_bank.manifest.lookup import NoteRow
-from memory_bank.notes import files, frontmatter, names, reader
+from memory_bank.notes import files, frontmatter, names, reader, spelling
 from memory_bank.notes.identity import etag
 from memory_bank.notes.journal import Change
 from memory_bank.notes.note import Link
@@ -54,7 +54,7 @@ def rename(bank: Bank, name: str, new_name: str) -> Renamed:
     old = bank.find(name)
     if new_name.endswith("/"):
         new_name += posixpath.basename(old)
-    new = names.path_of(new_name)
+    new = bank.path_of(new_name)
     names.check_new(new)
     if new == old:
         return Renamed(old, new, ())
@@ -94,7 +94,9 @@ def restore(bank: Bank, name: str, new_name: str = "") -> str:
     Raises NoteNotFound when the trash has none, NoteExists when the name is taken.
     """
     bank.check_enabled()
-    path = bank.store.restore(name, names.path_of(new_name) if new_name else "")
+    gone = {names.key(one.path) for one in bank.store.trashed()}
+    form = name if names.key(name) in gone else spelling.of_note(name, bank.layout)
+    path = bank.store.restore(form, bank.path_of(new_name) if new_name else "")
     bank.catch_up()
     return path
 
@@ -119,7 +121,7 @@ def merge(
     paths = list(dict.fromkeys(bank.find(source) for source in sources))
     if not paths:
         raise BadInput("name at least one note to merge", "give the sources before the target")
-    goal = names.path_of(target)
+    goal = bank.path_of(target)
     names.check_new(goal)
     with bank.lock, bank.store.writing():
         rows = _current(bank, paths)

@@ -30,7 +30,7 @@ SCHEMA_VERSION = "1.0"
 MOST = 100
 """Notes in an answer."""
 _CHANGING = "others changed notes all the time: some may be missing"
-_WORDLESS = "no note that hangs together with it has the words: these do without them"
+_WORDLESS = "no note that links to it has the words: these do without them"
 _TRIES = 5
 """How often an answer is made anew when a note changes while it is put together."""
 
@@ -76,7 +76,7 @@ class RecalledNote(NamedTuple):
     also: tuple[Also, ...]
     superseded_by: str | None = None
     links: tuple[LinkShown, ...] | None = None
-    """What joins it to the note or ghost that was asked for."""
+    """Those that lead to the note or ghost that was asked for, the fittest first."""
 
 
 class Recalled(NamedTuple):
@@ -109,10 +109,11 @@ def recall(
     """Return the notes that answer a query, best first, one entry a note with its best section.
 
     `limit` is held between 1 and 100; `tags` must all be there. Filters apply before ranking.
-    With `linked_to`, the name of a note or ghost (a source file, say), only notes that hang
-    together with it, and the links that say why; if none has the words, all of them. Unless
-    `count_access` is false, each returned note's access count goes up by one afterwards. Raises
-    BadInput for an unknown mode or time, NoteNotFound for a `linked_to` that is nothing.
+    With `linked_to`, the name of a note or ghost (a source file, say), only notes that link to it,
+    with those links, the one first whose words fit the query; if none has the words, all of them.
+    Unless `count_access` is false, each returned note's access count goes up by one afterwards.
+    Raises BadInput for an unknown mode or time, NoteNotFound for a `linked_to` that is no note
+    and no file.
     """
     bank.check_enabled()
     mode = mode or bank.settings.search.mode
@@ -129,7 +130,7 @@ def recall(
     with bank.lock:
         answer, hits = _answer(bank, wanted, progress)
         if wanted.node and query and not hits:
-            answer, hits = _answer(bank, wanted._replace(query=""), progress)
+            answer, hits = _answer(bank, wanted._replace(query="", asked=query), progress)
             problem = answer.problem or (_WORDLESS if hits else None)
             answer = answer._replace(query=query, problem=problem)
         if not (count_access and hits):
@@ -145,7 +146,9 @@ class _Wanted(NamedTuple):
     limit: int
     archived: bool
     node: str
-    """The note or ghost that hits must hang together with; empty when any may be found."""
+    """The note or ghost that hits must link to; empty when any may be found."""
+    asked: str = ""
+    """What was asked, where it is not searched for."""
 
 
 def _answer(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> tuple[Recalled, list[Hit]]:
@@ -188,9 +191,8 @@ def _asked(
 def _found(bank: Bank, index: Index, wanted: _Wanted) -> tuple[Found, list[RecalledNote | None]]:
     known = filters.fields(index.base) if ":" in wanted.query else ()
     parsed = parse(wanted.query, known)
-    within = filters.scope(
-        index.base, [*parsed.conditions, *wanted.conditions], archived=wanted.archived
-    )
+    asked = [_spelled(bank, one) for one in (*parsed.conditions, *wanted.conditions)]
+    within = filters.scope(index.base, asked, archived=wanted.archived)
     links = joined(index, wanted.node) if wanted.node else None
     found = index.engine.search(
         parsed.question,
@@ -201,8 +203,23 @@ def _found(bank: Bank, index: Index, wanted: _Wanted) -> tuple[Found, list[Recal
         now=time.time(),
     )
     text = parsed.question.text
-    why = links or {}
+    why = {number: _fittest(into, wanted.asked or text) for number, into in (links or {}).items()}
     return found, [_recalled(bank, hit, text, why.get(hit.note.number)) for hit in found.hits]
+
+
+def _spelled(bank: Bank, condition: filters.Condition) -> filters.Condition:
+    """Return a condition with the files that it names as links name them."""
+    if condition.key != "links" or not isinstance(condition.value, str):
+        return condition
+    from memory_bank.notes.spelling import of_file  # start-up: few questions name a file
+
+    files = (of_file(file, bank.layout) for file in condition.value.split(","))
+    return condition._replace(value=",".join(files))
+
+
+def _fittest(links: Sequence[LinkShown], text: str) -> tuple[LinkShown, ...]:
+    """Return links with those first that have the most of a question's words around them."""
+    return tuple(sorted(links, key=lambda link: -disclosure.words_of(text, link.context)))
 
 
 def _recalled(

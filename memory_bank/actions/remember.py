@@ -13,7 +13,7 @@ from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, NoteExists
 from memory_bank.manifest.lookup import NoteRow
-from memory_bank.notes import frontmatter, names, reader
+from memory_bank.notes import frontmatter, names, reader, spelling
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import (
     check_tags,
@@ -86,14 +86,14 @@ def remember(
     bank.catch_up()
     refs: dict[str, list[Any]] = {
         "entity_refs": [entity(reference)._asdict() for reference in entity_refs],
-        "file_refs": list(file_refs),
+        "file_refs": [spelling.of_file(file, bank.layout) for file in file_refs],
         "symbol_refs": list(symbol_refs),
     }
     with bank.lock, bank.store.writing():  # nobody else writes the same content meanwhile
         bank.catch_up()
         hashed = content_hash(content)
         kind = known_type(type) or DEFAULT_TYPE
-        found = twins(bank, hashed, _first_path(content, kind, name))
+        found = twins(bank, hashed, _first_path(bank, content, kind, name))
         same_as = found.far.path if found.far else None
         if found.near is not None:
             return replace(_update(bank, found.near, wanted, refs), same_as=same_as)
@@ -233,15 +233,15 @@ def touched(text: str, now: datetime, changes: Mapping[str, object], *, force: b
     return frontmatter.set_keys(text, found) if found else text
 
 
-def _first_path(content: str, kind: str, name: str) -> str:
+def _first_path(bank: Bank, content: str, kind: str, name: str) -> str:
     """Return the path that a new note gets if it is free."""
     if name:
-        return names.path_of(name)
+        return bank.path_of(name)
     return f"{folder_of(kind)}/{slug(_first_words(content), _NAME_LIMIT)}.md"
 
 
 def _create(bank: Bank, text: str, content: str, kind: str, name: str) -> tuple[str, str]:
-    first = _first_path(content, kind, name)
+    first = _first_path(bank, content, kind, name)
     if name:
         return first, bank.store.create(first, text)
     stem = names.name_of(first)

@@ -9,7 +9,7 @@ from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged
 from memory_bank.sqlite import Connection
 
-VERSION = 7
+VERSION = 8
 """Changes whenever the tables, or what is read from a note, change: the index is then rebuilt."""
 
 SEPARATOR = "\x1f"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memory_bank.filenames import FOLDER
 from memory_bank.notes.identity import number_of
 from memory_bank.notes.names import key, name_of
+from memory_bank.notes.spelling import in_reference
 
 if TYPE_CHECKING:
     from memory_bank.notes.note import Link, Note
@@ -72,7 +73,8 @@ def target_of(link: Link, path: str, project_prefix: str) -> Target:
     if not written:
         return Target(known_as(path), NO_NAME, name_of(path))
     if link.kind == "reference" and not link.target.endswith((".md", ".markdown")):
-        return Target(known_as(written), NO_NAME, written)
+        named = in_reference(written)
+        return Target(known_as(named), NO_NAME, named)
     relative = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
     rooted = posixpath.normpath(written.lstrip("/"))
     if link.kind == "markdown" or written.startswith(("./", "../")):

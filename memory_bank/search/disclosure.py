@@ -36,7 +36,7 @@ def snippet(text: str, question: str, size: int = SNIPPET) -> str:
     words = _subject(question)
     places = _places(lowered, words, whole=True)
     if not places:  # words that begin alike: inflections count
-        stems = {word[: max(4, len(word) - 3)] for word in words}
+        stems = {_stem(word) for word in words}
         places = _places(lowered, stems, whole=False)
     start = _densest(sorted(places), size) if places else 0
     if start:
@@ -45,6 +45,21 @@ def snippet(text: str, question: str, size: int = SNIPPET) -> str:
     cut = folded.rfind(" ", start, end) if end < len(folded) else len(folded)
     shown = folded[start : cut if cut > start else end]
     return ("… " if start else "") + shown + (" …" if end < len(folded) else "")
+
+
+def words_of(question: str, text: str) -> float:
+    """Return how many of a question's words a text has; one with another ending is half a word."""
+    lowered, found = text.lower(), 0.0
+    for word in _subject(question):
+        if _places(lowered, [word], whole=True):
+            found += 1
+        elif _places(lowered, [_stem(word)], whole=False):
+            found += 0.5
+    return found
+
+
+def _stem(word: str) -> str:
+    return word[: max(4, len(word) - 3)]
 
 
 def _densest(places: Sequence[int], size: int) -> int:

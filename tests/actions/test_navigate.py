@@ -69,6 +69,22 @@ def test_a_ghost_has_links_in(bank: Bank, name: str) -> None:
     assert found.outgoing == ()
 
 
+def test_a_file_that_no_note_names_has_no_links(bank: Bank) -> None:
+    for name in ("src/new.py", "ghost:src/new.py", "./src/new.py:4"):
+        found = links_of(bank, name)
+        assert (found.path, found.incoming, found.outgoing) == ("ghost:src/new.py", (), ())
+    assert related(bank, "src/new.py") == ()
+    assert path_between(bank, "a", "src/new.py") == ()
+
+
+def test_a_reference_written_in_another_form_leads_to_the_same_file(
+    bank: Bank, folder: Path
+) -> None:
+    (folder / "g.md").write_text("---\nfile_refs: [./src/server.py, 'src\\server.py']\n---\n")
+    sources = [link.source for link in links_of(bank, "src/server.py").incoming]
+    assert sources == ["f.md", "f.md", "g.md", "g.md"]
+
+
 @pytest.mark.parametrize("name", ["nothing", "ghost:nothing", "ghost:", "ghost:a"])
 def test_what_is_neither_note_nor_ghost_is_said(bank: Bank, name: str) -> None:
     with pytest.raises(NoteNotFound):

@@ -54,6 +54,13 @@ def recalled(answer: Recalled, quotes: Quotes) -> str:
     return _told(quotes, head, *hits, _problem(quotes, answer.problem))
 
 
+def linked(answer: Recalled, quotes: Quotes) -> str:
+    """Show the notes that link to something, as `recalled` does."""
+    if answer.notes or answer.problem:
+        return recalled(answer, quotes)
+    return "No note links to it."
+
+
 def remembered(done: Remembered, quotes: Quotes) -> str:
     """Say which note a content is in."""
     verb = "Created" if done.action == "created" else "The same content was there; updated"

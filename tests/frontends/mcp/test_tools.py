@@ -245,16 +245,83 @@ def test_linked_search_says_why_it_links(agent: Make) -> None:
     other = agent("search_linked_memories", query="zebra", target_document="src/index.py")
     assert [note["path"] for note in other["notes"]] == ["decisions/tantivy.md"]
     assert "without them" in other["problem"]
-    nothing = agent("search_linked_memories", query="x", target_document="src/nothing.py")
-    assert nothing.error["code"] == "note_not_found"
 
 
-def test_linked_search_goes_through_ghosts(agent: Make) -> None:
+@pytest.mark.parametrize("file", ["src/index2.py", "src/new.py", "docs/new.md", "symbol:nobody"])
+def test_a_file_that_no_note_names_has_an_empty_answer(
+    agent: Make, project: Path, file: str
+) -> None:
+    (project / "src/index2.py").touch()
+    nothing = agent("search_linked_memories", query="x", target_document=file)
+    assert (nothing["result_count"], nothing["notes"]) == (0, [])
+    assert nothing.text == "No note links to it."
+
+
+def test_a_note_that_is_not_there_is_an_error_with_near_names(agent: Make) -> None:
+    unknown = agent("search_linked_memories", query="x", target_document="facts/bm52")
+    assert unknown.error["code"] == "note_not_found"
+    assert "facts/bm25" in unknown.error["hint"]
+
+
+@pytest.mark.parametrize(
+    "form", ["./src/index.py", "src\\index.py", "{project}/src/index.py", "src/index.py:3"]
+)
+def test_a_file_is_found_in_any_form(agent: Make, project: Path, form: str) -> None:
+    file = form.format(project=project)
+    answer = agent("search_linked_memories", query="slow", target_document=file)
+    assert [note["path"] for note in answer["notes"]] == ["decisions/tantivy.md"]
+    done = agent("remember", content="Another.", file_refs=[file])
+    assert "file_refs: [src/index.py]" in front_matter(project, done["path"])
+    found = agent("recall", query=f'links:"{file}"', mode="lexical")
+    assert {note["path"] for note in found["notes"]} == {"decisions/tantivy.md", done["path"]}
+
+
+@pytest.mark.parametrize(
+    "form",
+    ["./facts/bm25", "facts\\bm25", "{bank}/facts/bm25.md", ".memories/facts/bm25.md",
+     "facts/bm25.md:3", "memory://note/facts/bm25", "memory://note/facts/bm25.md"],
+)  # fmt: skip
+def test_a_note_is_found_in_any_form(agent: Make, project: Path, form: str) -> None:
+    name = form.format(bank=project / ".memories")
+    assert agent("read_memory", filename=name)["path"] == "facts/bm25.md"
+    assert agent("append_memory", filename=name, content="More.")["path"] == "facts/bm25.md"
+    assert agent("create_memory", filename=name, content="x").error["code"] == "note_exists"
+    answer = agent("search_linked_memories", query="free", target_document=name)
+    assert [note["path"] for note in answer["notes"]] == ["decisions/tantivy.md"]
+    assert agent("delete_memory", filename=name)["path"] == "facts/bm25.md"
+    assert agent("restore_memory", filename=name)["path"] == "facts/bm25.md"
+    moved = agent("rename_memory", filename=name, new_filename=name.replace("bm25", "moved"))
+    assert moved["path"] == "facts/moved.md"
+
+
+def test_a_page_of_the_project_is_not_taken_for_a_note(agent: Make, project: Path) -> None:
+    (project / "facts").mkdir()
+    (project / "facts/bm25.md").write_text("A page.")
+    wrong = agent("delete_memory", filename=f"{project}/facts/bm25.md")
+    assert wrong.error["code"] == "note_not_found"
+    made = agent("create_memory", filename=f"{project}/facts/new.md", content="x")
+    assert made.error["code"] == "bad_name"
+
+
+def test_linked_search_finds_only_what_links_to_a_note(agent: Make) -> None:
     agent("create_memory", filename="lesson", content="Builds are slow: [[src/index.py]] is hot.")
+    agent("create_memory", filename="slow", content="Slow, as [[decisions/tantivy]] says.")
     answer = agent("search_linked_memories", query="slow", target_document="decisions/tantivy")
-    assert "lesson.md" in [note["path"] for note in answer["notes"]]
-    (lesson,) = [note for note in answer["notes"] if note["path"] == "lesson.md"]
-    assert lesson["links"][0]["target"] == "ghost:src/index.py"
+    (note,) = answer["notes"]
+    assert note["path"] == "slow.md"
+    assert [link["target"] for link in note["links"]] == ["decisions/tantivy.md"]
+
+
+def test_the_link_whose_words_fit_comes_first(agent: Make) -> None:
+    content = (
+        "# Server\n\nThe login bug was fixed in [[src/server.py]].\n\n## Plans\n\n"
+        "A rewrite for performance is planned in [[src/server.py]].\n"
+    )
+    agent("create_memory", filename="server", content=content)
+    for query, first in (("performance rewrites", "rewrite"), ("why the login bug", "login")):
+        answer = agent("search_linked_memories", query=query, target_document="src/server.py")
+        assert first in answer["notes"][0]["links"][0]["context"]
+        assert len(answer["notes"][0]["links"]) == 2
 
 
 def test_stats_count(agent: Make) -> None:

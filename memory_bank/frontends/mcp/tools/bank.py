@@ -129,7 +129,7 @@ def search_memories(
     )
 
 
-@tool("Search linked memories", text.recalled, reads=True)
+@tool("Search linked memories", text.linked, reads=True)
 def search_linked_memories(
     call: Call,
     *,

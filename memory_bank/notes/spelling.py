@@ -1,0 +1,82 @@
+"""The forms in which people and programs name a note or a file of the project, made one."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from memory_bank.filenames import NOTE_SUFFIXES
+from memory_bank.layout import Layout
+
+NOTE_URI = "memory://note/"
+"""Start of the address by which programs ask for a note."""
+_PLACE = re.compile(r"((?:[A-Za-z]:)?[^:]*[./\\][^:]*):\d+(?::\d+)?")
+"""A file with a line, and perhaps a column, as answers print it."""
+_EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9_+-]{0,9}\Z")
+_REFERENCE = re.compile(r"\w+:\S.*")
+"""A symbol, person or ticket: `KIND:ID`. Titles have a space behind their colon."""
+
+
+def of_note(name: str, place: Layout) -> str:
+    r"""Return a note's name as links have it, from whatever form it is given in.
+
+    These are `.memories/facts/x.md`, `./facts/x`, `facts\x`, `facts/x.md:3`, an absolute path
+    inside the bank, `memory://note/facts/x`. Another text is returned as it is.
+    """
+    text = name.strip()
+    if text.startswith(NOTE_URI):
+        from urllib.parse import unquote  # start-up: few names are addresses
+
+        text = unquote(text.removeprefix(NOTE_URI))
+    if found := _PLACE.fullmatch(text):
+        text = found[1]
+    if Path(text).is_absolute():
+        return _below(text, str(place.root)) or text
+    text = _plain(text)
+    return text.removeprefix(place.prefix) if place.prefix else text
+
+
+def of_file(name: str, place: Layout) -> str:
+    """Return the name of a note, or of a file from the project's root, as links have it.
+
+    As `of_note`; an absolute path may be anywhere inside the project.
+    """
+    text = of_note(name, place)
+    return (_below(text, str(place.project)) or text) if Path(text).is_absolute() else text
+
+
+def in_reference(text: str) -> str:
+    r"""Return a reference of front matter without `./` before it and with `/` for `\`."""
+    return text if ":" in text else _plain(text)
+
+
+def may_be_file(name: str, place: Layout) -> bool:
+    """Tell whether a name that no note has, as `of_file` returns it, is one of a file or symbol.
+
+    A file need not be there yet: its name has an extension that notes don't have, or a folder that
+    the bank has not. `KIND:ID` names no note either. What leads out of the project is none.
+    """
+    if Path(name).is_absolute() or ".." in name.split("/"):
+        return False
+    if _REFERENCE.fullmatch(name) or os.path.lexists(place.project / name):
+        return bool(name)
+    folder = name.partition("/")[0] if "/" in name else ""
+    if _EXTENSION.search(name) and not name.endswith(NOTE_SUFFIXES):
+        return True
+    return bool(folder) and not (place.root / folder).is_dir()
+
+
+def _plain(text: str) -> str:
+    text = text.replace("\\", "/")
+    while text.startswith("./"):
+        text = text[2:].lstrip("/")
+    return text
+
+
+def _below(path: str, folder: str) -> str:
+    """Return an absolute path as one below a folder; empty when it is not inside."""
+    for form in (os.path.normpath(path), os.path.realpath(path)):
+        if form.startswith(folder.rstrip(os.sep) + os.sep):
+            return Path(form).relative_to(folder).as_posix()
+    return ""
