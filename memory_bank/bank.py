@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from memory_bank import config, layout, sqlite
+from memory_bank import config, layout, session_notes, sqlite
 from memory_bank.activity.access import AccessLog
 from memory_bank.activity.identity import bank_id
 from memory_bank.config import Settings
@@ -52,7 +52,9 @@ class Bank:
         """Open the bank at `place`; nothing is read yet."""
         self.layout = place
         self.settings = settings
-        self.store = Store(place, lambda: self._heal(WRITING))
+        self.store = Store(
+            place, lambda: self._heal(WRITING), lambda path: session_notes.keep_out(place, path)
+        )
         self.lock = threading.RLock()
         self.healed: list[str] = []
         """What was healed and is not yet told of: `writing` or `indexing` that a killed process had

@@ -13,8 +13,9 @@ from memory_bank.filenames import FOLDER, TEMPORARY_PREFIX, above, inside, led_b
 MODELS = "models"
 """Folder of the user's data that holds weights of embedders, so no bank may be called that."""
 
+HEADER = "# written by memory-bank: derived and private files"
 GITIGNORE = f"""\
-# written by memory-bank: derived and private files
+{HEADER}
 .index/
 .trash/
 {TEMPORARY_PREFIX}*

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from memory_bank import session_notes
 from memory_bank.actions.remember import (
     CREATED,
     SCHEMA_VERSION,
@@ -64,6 +65,7 @@ def create(
         etag=note.etag,
         type=note.meta.type,
         source_type=note.meta.source_type or source_type,
+        warning=session_notes.warning(bank.layout, path, note.meta.source_type),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
+from memory_bank import session_notes
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, UnreadableNote
 from memory_bank.manifest import linktable, lookup, resolve
@@ -32,6 +33,8 @@ class Renamed:
     old_path: str
     path: str
     relinked: tuple[str, ...]
+    warning: str | None = None
+    """What a person should know of where the note is, as that git would track a session's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,8 @@ class Merged:
     etag: str
     merged: tuple[str, ...]
     relinked: tuple[str, ...]
+    warning: str | None = None
+    """What a person should know of where the note is, as that git would track a session's."""
 
 
 def rename(bank: Bank, name: str, new_name: str) -> Renamed:
@@ -77,7 +82,12 @@ def rename(bank: Bank, name: str, new_name: str) -> Renamed:
         with bank.lock:
             bank.access.rename(old, new)
     bank.catch_up()
-    return Renamed(old, new, tuple(change.path for change in rest))
+    return Renamed(
+        old,
+        new,
+        tuple(change.path for change in rest),
+        session_notes.warning(bank.layout, new, moving.source_type),
+    )
 
 
 def delete(bank: Bank, name: str, *, if_match: str | None = None) -> Trashed:
@@ -145,6 +155,7 @@ def merge(
         etag=meta.etag,
         merged=tuple(paths),
         relinked=tuple(change.path for change in others),
+        warning=session_notes.warning(bank.layout, goal),
     )
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from memory_bank.actions.twins import SESSION, twins
+from memory_bank import session_notes
+from memory_bank.actions.twins import twins
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, NoteExists
@@ -26,6 +27,7 @@ from memory_bank.notes.schema import (
     note_id,
     slug,
 )
+from memory_bank.session_notes import SESSION
 
 SCHEMA_VERSION = "1.0"
 DEFAULT_TYPE = "fact"
@@ -57,6 +59,8 @@ class Remembered:
     source_type: str
     same_as: str | None = None
     """Path of a note with the same content on the other side of what git tracks."""
+    warning: str | None = None
+    """What a person should know of where the note is, as that git would track a session's."""
 
 
 def remember(
@@ -124,6 +128,7 @@ def remember(
             type=kind,
             source_type=source_type,
             same_as=same_as,
+            warning=session_notes.warning(bank.layout, path, source_type),
         )
 
 
@@ -217,6 +222,7 @@ def _update(
         etag=etag,
         type=known.type,
         source_type=known.source_type or "manual",
+        warning=session_notes.warning(bank.layout, known.path, known.source_type),
     )
 
 

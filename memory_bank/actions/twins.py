@@ -9,8 +9,7 @@ from memory_bank.manifest import lookup
 from memory_bank.manifest.lookup import NoteRow
 from memory_bank.notes.schema import folder_of
 from memory_bank.repo import git
-
-SESSION = "session"
+from memory_bank.session_notes import SESSION
 
 
 class Twins(NamedTuple):

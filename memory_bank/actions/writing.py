@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from memory_bank import session_notes
 from memory_bank.actions.remember import check_size, touched
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, NoteNotFound
@@ -26,6 +27,8 @@ class Written:
     path: str
     etag: str
     changed: bool
+    warning: str | None = None
+    """What a person should know of where the note is, as that git would track a session's."""
 
 
 def append(bank: Bank, name: str, content: str, *, if_match: str | None = None) -> Written:
@@ -124,7 +127,7 @@ def write(
 
     etag = bank.store.change(path, apply, if_match)
     bank.catch_up()
-    return Written(path, etag, changed)
+    return Written(path, etag, changed, session_notes.warning(bank.layout, path))
 
 
 def dated(text: str) -> bool:

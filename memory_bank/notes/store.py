@@ -34,12 +34,19 @@ class Trashed(NamedTuple):
 class Store:
     """The notes of one bank as files."""
 
-    def __init__(self, layout: Layout, healed: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        healed: Callable[[], None] | None = None,
+        placing: Callable[[str], None] = lambda _: None,
+    ) -> None:
         """Work on the files of the bank at `layout`.
 
-        `healed` is called when a change was finished that a killed writer had left half done.
+        `healed` is called when a change was finished that a killed writer had left half done,
+        `placing` with the path of each note before it comes to a place where none was.
         """
         self._healed = healed
+        self._placing = placing
         self.root = layout.root
         self._trash = layout.trash
         self._mutex = threading.RLock()
@@ -119,6 +126,7 @@ class Store:
             if self.exists(path):
                 raise files.taken(path)
             data = reader.encoded(text)
+            self._placing(path)
             files.replace(file, data, files.ABSENT)
         return etag(data)
 
@@ -146,6 +154,8 @@ class Store:
 
         for change in changes:
             names.inside(self.root, change.path)
+            if change.expected == files.ABSENT:
+                self._placing(change.path)
         private_folder(self._trash)
         journal.apply(self.root, self._trash, changes, _stamp())
 
@@ -199,7 +209,9 @@ class Store:
             if self.exists(target):
                 raise files.taken(target)
             source = names.inside(self._trash, f"{found.stamp}/{found.path}")
-            files.move(source, names.inside(self.root, target))
+            goal = names.inside(self.root, target)
+            self._placing(target)
+            files.move(source, goal)
             _remove_empty(source.parent, self._trash)
         return target
 

@@ -118,6 +118,19 @@ def first_commits(tree: Path, folder: Path) -> dict[str, float] | None:
     return {path[len(prefix) :]: when for path, when in first.items() if path.startswith(prefix)}
 
 
+def tracks(tree: Path, folder: Path) -> bool:
+    """Tell whether a repository has files below a folder, other than rules of what it ignores."""
+    found = _run(tree, "ls-files", "-z", "--", folder.relative_to(tree).as_posix()) or ""
+    return any(not name.endswith(".gitignore") for name in found.split("\0") if name)
+
+
+def would_track(tree: Path, file: Path) -> bool:
+    """Tell whether a file is tracked, or would be by `git add --all`; False if git can't say."""
+    below = file.relative_to(tree).as_posix()
+    every = ("--cached", "--others", "--exclude-standard")
+    return bool(_run(tree, "ls-files", "-z", *every, "--", below))
+
+
 def _renames(tree: Path) -> str:
     """Return how renames are to be found: where blobs may be missing, without a look at any."""
     partial = _run(tree, "config", "--get-regexp", _PARTIAL)

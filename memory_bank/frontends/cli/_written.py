@@ -13,3 +13,4 @@ if TYPE_CHECKING:
 def show_written(call: Call, done: Written, verb: str = "changed") -> None:
     """Say what became of a note."""
     call.page.line(f"{verb if done.changed else 'unchanged'} ", (call.place(done.path), "place"))
+    call.warn(done.warning)

@@ -78,3 +78,4 @@ def _show(call: Call, done: Merged) -> None:
     page.line("into ", (call.place(done.path), "place"), f" (id {done.note_id})")
     for path in done.relinked:
         page.line("  links changed in ", (call.place(path), "place"))
+    call.warn(done.warning)

@@ -43,6 +43,7 @@ def command(call: Call, *, name: str, new: str) -> int:
         )
         for path in done.relinked:
             page.line("  links changed in ", (call.place(path), "place"))
+        call.warn(done.warning)
 
     with call.open() as bank:
         call.answer(rename(bank, name, new), render)

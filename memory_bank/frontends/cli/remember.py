@@ -82,6 +82,7 @@ def command(
         call.page.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id})")
         if done.same_as:
             call.page.line("  same content, unchanged: ", (call.place(done.same_as), "place"))
+        call.warn(done.warning)
 
     if agent and not agent_name(agent):
         raise call.wrong("--agent: the name has no character that can be seen")

@@ -77,13 +77,14 @@ def remembered(done: Remembered, quotes: Quotes) -> str:
     head = f"{verb} (action: {done.action})."
     if done.same_as:
         head += " Another note, same_as, has the same content, unchanged."
-    return _told(quotes, head, quotes.quote("", about))
+    return _told(quotes, head + _warned(done.warning), quotes.quote("", about))
 
 
 def written(done: Written, quotes: Quotes) -> str:
     """Say which note was changed."""
     verb = "Changed." if done.changed else "Nothing to change."
-    return _told(quotes, verb, _note(quotes, path=done.path, etag=done.etag[:_ETAG]))
+    note = _note(quotes, path=done.path, etag=done.etag[:_ETAG])
+    return _told(quotes, verb + _warned(done.warning), note)
 
 
 def shown(note: Shown, quotes: Quotes) -> str:
@@ -114,7 +115,8 @@ def shown(note: Shown, quotes: Quotes) -> str:
 def renamed(done: Renamed, quotes: Quotes) -> str:
     """Say where a note went, and which links followed."""
     moved = _note(quotes, old_path=done.old_path, path=done.path)
-    return _told(quotes, "Moved.", moved, *_relinked(quotes, done.relinked))
+    head = "Moved." + _warned(done.warning)
+    return _told(quotes, head, moved, *_relinked(quotes, done.relinked))
 
 
 def trashed(done: Trashed, quotes: Quotes) -> str:
@@ -132,9 +134,8 @@ def merged(done: Merged, quotes: Quotes) -> str:
     """Say which note several became."""
     made = {"path": done.path, "id": done.note_id, "etag": done.etag[:_ETAG]}
     whole = quotes.quote(_lines("merged: ", done.merged), made)
-    return _told(
-        quotes, "Merged; the sources are in the trash.", whole, *_relinked(quotes, done.relinked)
-    )
+    head = "Merged; the sources are in the trash." + _warned(done.warning)
+    return _told(quotes, head, whole, *_relinked(quotes, done.relinked))
 
 
 def stats(found: Stats, quotes: Quotes) -> str:
@@ -194,6 +195,11 @@ def _told(quotes: Quotes, head: str, *parts: str) -> str:
     said = [part for part in parts if part]
     first = f"{head} {quotes.notice}".strip() if said else head
     return "\n".join([first, *said])
+
+
+def _warned(warning: str | None) -> str:
+    """Return what is said of a note that is where it should not be: no word of it is a note's."""
+    return f" Warning: {warning}." if warning else ""
 
 
 def _note(quotes: Quotes, **about: object) -> str:
