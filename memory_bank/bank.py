@@ -20,7 +20,7 @@ from memory_bank.errors import (
 )
 from memory_bank.indexer.dirty import DirtySet
 from memory_bank.indexer.healed import ACCESSES, MANIFEST, WRITING
-from memory_bank.layout import Layout
+from memory_bank.layout import LEFT_ALONE, Layout
 from memory_bank.locks import WAIT, locked
 from memory_bank.manifest import lookup
 from memory_bank.notes.store import Store
@@ -60,6 +60,8 @@ class Bank:
         """What was healed and is not yet told of: `writing` or `indexing` that a killed process had
         left half done, or what was damaged or missing and made anew (`manifest`, a retriever). Who
         tells of it takes it out: `take_healed`."""
+        self.notices: list[str] = []
+        """What else the next answer must say, once; taken out by `take_notices`."""
         self.problem = ""
         """Why answers may be poorer than they could be; empty when all is well."""
         self.progress: Progress | None = None
@@ -109,6 +111,12 @@ class Bank:
         """
         taken = self.healed[:]
         del self.healed[: len(taken)]
+        return taken
+
+    def take_notices(self) -> list[str]:
+        """Return what there is to say since somebody last asked; it waits for no lock."""
+        taken = self.notices[:]
+        del self.notices[: len(taken)]
         return taken
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
@@ -237,7 +245,7 @@ class Bank:
             lost = not self.layout.manifest.exists()  # no other process made it anew
             self._drop()
         if self._index is None:
-            self.layout.make_index()
+            self._make_folder()
             if lost:
                 self._heal(MANIFEST)
             self._index = Index(self.layout, self.settings, self.access.of, self._heal)
@@ -301,6 +309,13 @@ class Bank:
         if what not in self.healed:
             self.healed.append(what)
 
+    def _make_folder(self) -> None:
+        """Make the folder of derived files, where it belongs now; say once if that is elsewhere."""
+        self.layout = layout.at(self.layout.root)
+        self.layout.make_index()
+        if self.layout.first_left_alone():
+            self.notices.append(LEFT_ALONE)
+
     def _drop(self) -> None:
         if self._index is not None:
             self._index.close()
@@ -309,7 +324,7 @@ class Bank:
     def _discard(self) -> None:
         """Remove the manifest, when no other process is in the middle of a batch."""
         self._drop()
-        self.layout.make_index()
+        self._make_folder()
         with locked(self.layout.index, make=self.layout.make_index):
             sqlite.discard(self.layout.manifest)
 

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from stat import S_ISDIR
 
-from memory_bank import config
-from memory_bank.errors import BadName, NoBank, StorageFailed
+from memory_bank import config, index_ids
+from memory_bank.errors import BadName, IndexDamaged, NoBank, StorageFailed
 from memory_bank.filenames import FOLDER, TEMPORARY_PREFIX, above, inside, led_by, reached
 
+INDEX = ".index"
+"""Folder of a bank that holds derived files."""
+LEFT_ALONE = (
+    "the bank's .index was not made on this machine, or by an older version: it is left alone,"
+    " and the index is in the user's cache; delete .index to have it in the bank again"
+)
+"""What is said of an index that is not ours."""
 MODELS = "models"
 """Folder of the user's data that holds weights of embedders, so no bank may be called that."""
 
@@ -27,10 +37,20 @@ sessions/
 class Layout:
     """The folders of one bank."""
 
-    def __init__(self, root: Path, index: Path) -> None:
-        """Take the folder of notes, resolved, and that of derived files, safe to delete."""
+    def __init__(
+        self, root: Path, index: Path, *, ids: Path | None = None, left_alone: bool = False
+    ) -> None:
+        """Take the folder of notes, resolved, and that of derived files, safe to delete.
+
+        `ids` is where this machine knows ids of such folders from; without it there is none.
+        """
         self.root = root
         self.index = index
+        self.ids = ids
+        self.left_alone = left_alone
+        """Whether the bank has another `.index`, which was not made on this machine."""
+        self.index_id = index_ids.read(index) if ids else ""
+        """What the files in the index must have been made for; empty before it is made."""
 
     @property
     def project(self) -> Path:
@@ -58,10 +78,52 @@ class Layout:
         return self.index / "manifest.db"
 
     def make_index(self) -> None:
-        """Make the folder of derived files, but not that of a bank which is gone: raise NoBank."""
+        """Make the folder of derived files, but not that of a bank which is gone: raise NoBank.
+
+        Raises IndexDamaged where another machine has made one meanwhile.
+        """
         if not self.root.is_dir():
             raise NoBank(f"the bank {self.root} is gone", "bring the folder back")
         without_links(private_folder(self.index))
+        if self.ids is None:
+            return
+        self.index_id = index_ids.read(self.index)
+        if index_ids.known(self.ids, self.index_id):
+            return
+        if self._in_bank and not index_ids.bare(self.index):
+            raise IndexDamaged(f"{self.index} was made elsewhere", "another one is used")
+        try:
+            self.index_id = self.index_id or index_ids.give(self.index, self.ids)
+            self.remember(b"")
+        except OSError as error:
+            if self._in_bank:
+                raise StorageFailed(f"{self.ids} can't be written: {error.strerror}") from error
+
+    def remember(self, what: bytes) -> None:
+        """Keep some bytes about the bank in the private state; raise OSError."""
+        if self.ids is not None and self.index_id:
+            index_ids.remember(self.ids, self.index_id, what)
+
+    def remembered(self) -> bytes:
+        """Return what is kept about the bank; no bytes if there is nothing."""
+        return b"" if self.ids is None else index_ids.remembered(self.ids, self.index_id)
+
+    def first_left_alone(self) -> bool:
+        """Tell, once for each, whether an index of the bank that is not ours is left alone."""
+        if not self.left_alone:
+            return False
+        told = self.index / "left-alone"
+        theirs = index_ids.read(self.root / INDEX) or "none"
+        with suppress(OSError):
+            if told.read_text(encoding="utf-8") == theirs:
+                return False
+        with suppress(OSError):  # it is said again then
+            told.write_text(theirs, encoding="utf-8")
+        return True
+
+    @property
+    def _in_bank(self) -> bool:
+        return self.index.parent == self.root
 
     def state(self, bank_id: str) -> Path:
         """Return the private folder of the bank on this machine."""
@@ -90,19 +152,60 @@ def locate(
 def at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
     """Lay out the bank in `root`.
 
-    Its index is in the user's cache when the bank is read-only, or when `.index` is a symbolic
-    link: a repository may bring one that leads out of the bank.
+    Its index is `.index` if this machine has made that, or can. It is in the user's cache for a
+    bank that is read-only, and for one whose `.index` may have come with it: that is left alone.
     """
     root = root.resolve()
     if not root.is_dir():
         raise NoBank(f"{root} is not a folder", "make it, or run `memory-bank init`")
-    index = root / ".index"
-    if index.is_symlink() or not os.access(index if index.is_dir() else root, os.W_OK):
-        import hashlib  # start-up: OpenSSL comes with it
+    index, ids = root / INDEX, user_folder("state", environ) / "indices"
+    if not os.path.lexists(index):
+        ours, writable = True, os.access(root, os.W_OK) and _can_be_made(ids)
+    elif index.is_symlink() or not index.is_dir():
+        ours = writable = False
+    else:
+        ours, writable = index_ids.known(ids, index_ids.read(index)), os.access(index, os.W_OK)
+        if not ours and index_ids.bare(index):
+            ours, writable = True, writable and _can_be_made(ids)
+    if ours and writable:
+        return Layout(root, index, ids=ids)
+    return Layout(root, _cached(root, environ), ids=ids, left_alone=not ours)
 
-        name = hashlib.sha256(str(root).encode()).hexdigest()[:16]
-        index = user_folder("cache", environ) / name
-    return Layout(root=root, index=index)
+
+def _cached(root: Path, environ: Mapping[str, str] | None) -> Path:
+    """Return the folder for the index of a bank that can't have it itself."""
+    import hashlib  # start-up: OpenSSL comes with it
+
+    name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+    cache = user_folder("cache", environ) / name
+    if _can_be_made(cache):
+        return cache
+    return _temporary() / name
+
+
+def _temporary() -> Path:
+    """Return the user's own folder of temporary files, for one whose home is read-only."""
+    import tempfile  # start-up: few need it
+
+    user = os.getuid() if sys.platform != "win32" else 0  # each has a folder of his own there
+    folder = Path(tempfile.gettempdir()) / f"memory-bank-{user}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        raise StorageFailed(
+            f"{folder} can't be made: {error.strerror}", "set XDG_CACHE_HOME"
+        ) from error
+    mine = sys.platform == "win32" or (found.st_uid == user and not found.st_mode & 0o022)
+    if not (mine and S_ISDIR(found.st_mode)):
+        raise StorageFailed(f"{folder} may belong to somebody else", "set XDG_CACHE_HOME")
+    return folder
+
+
+def _can_be_made(folder: Path) -> bool:
+    """Tell whether a folder can be written to, or made."""
+    there = next(place for place in (folder, *folder.parents) if os.path.lexists(place))
+    return there.is_dir() and os.access(there, os.W_OK)
 
 
 def find(start: Path, environ: Mapping[str, str] | None = None) -> Layout:

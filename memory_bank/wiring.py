@@ -192,16 +192,18 @@ def _connect(place: Layout, healed: Healed) -> tuple[Connection, sqlite.Identity
         try:
             # one that goes meanwhile is made under the lock only: who removes it removes its
             # write-ahead log too, and must not meet that of a new one
-            return database.connect(place.manifest, make=False), before
+            return database.connect(place.manifest, place.index_id, make=False), before
         except IndexDamaged:
             pass
     with locked(place.index, make=place.make_index):
+        place.make_index()  # the folder may be another one now, with another id
         anew = not place.manifest.exists() and _was_indexed(place)
         try:
-            base = database.connect(place.manifest)  # as another process left it meanwhile
+            # as another process left it meanwhile
+            base = database.connect(place.manifest, place.index_id)
         except IndexDamaged:
             sqlite.discard(place.manifest)
-            base = database.connect(place.manifest)
+            base = database.connect(place.manifest, place.index_id)
             anew = True
         made = sqlite.identity(place.manifest)
     if anew:

@@ -252,7 +252,7 @@ def test_an_index_that_a_repository_brings_leads_nowhere(
     outside.mkdir()
     (outside / "mine.txt").write_text("mine")
     (folder / ".index/vectors").mkdir(parents=True)
-    for name in ("keyword", "notes", "manifest.db", "bank-id", "vectors/x"):
+    for name in ("keyword", "notes", "manifest.db", "index-id", "vectors/x"):
         (folder / ".index" / name).symlink_to(outside)
     (folder / "a.md").write_text("kestrel")
     assert found(opening(folder), "kestrel") == ["a.md"]

@@ -123,6 +123,7 @@ def test_a_bank_that_can_not_be_written_is_searched_all_the_same(
     shutil.copytree(root, other)
     if indexed_before:
         opening(root).sync()
+        shutil.rmtree(for_anyone / "STATE/memory-bank")  # who asks has a state of his own
     before = sorted(path.name for path in root.rglob("*"))
     for path in (root, *root.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)
@@ -133,3 +134,43 @@ def test_a_bank_that_can_not_be_written_is_searched_all_the_same(
             path.chmod(0o755 if path.is_dir() else 0o644)
     assert done.stdout == "True ['a.md'] None True\n", done.stderr
     assert sorted(path.name for path in root.rglob("*")) == before
+
+
+NO_HOME = """
+import os, sys, tempfile
+from memory_bank import open_bank, recall
+
+def ask(path):
+    with open_bank(path, settings={"memory.embedder": "none"}) as bank:
+        found = [note.path for note in recall(bank, "kestrel", count_access=False).notes]
+        return bank.layout.index, found
+
+ask(sys.argv[1])  # loads what root alone may read
+if os.getuid() == 0:
+    os.setgid(65534), os.setuid(65534)
+print(*ask(sys.argv[2]), sep="\\n")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_a_user_whose_home_is_read_only_has_an_index_among_temporary_files(
+    for_anyone: Path,
+    run_python: Callable[..., subprocess.CompletedProcess[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A sandbox may let a program write nowhere else: no id could be made known for next time."""
+    for name in ("one", "two", "tmp"):
+        (for_anyone / name).mkdir()
+        (for_anyone / name).chmod(0o777)
+        (for_anyone / name / "a.md").write_text("# Birds\n\nThe kestrel hovers.\n")
+    monkeypatch.setenv("TMPDIR", str(for_anyone / "tmp"))
+    for kind in ("STATE", "CACHE"):
+        (for_anyone / kind).chmod(0o555)
+    done = run_python(NO_HOME, for_anyone / "one", for_anyone / "two", check=False)
+    assert done.returncode == 0, done.stderr
+    index, found = done.stdout.splitlines()[-2:]
+    if os.getuid() == 0:
+        assert Path(index).is_relative_to(for_anyone / "tmp"), done.stderr
+        assert Path(index).parent.stat().st_mode & 0o777 == 0o700
+        assert not (for_anyone / "two/.index").exists()
+    assert found == "['a.md']"

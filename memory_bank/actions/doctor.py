@@ -10,7 +10,9 @@ from memory_bank.bank import Bank
 from memory_bank.config import Settings
 from memory_bank.indexer.report import Progress, SyncReport
 from memory_bank.indexer.watch import unavailable
+from memory_bank.layout import LEFT_ALONE
 from memory_bank.manifest import lookup
+from memory_bank.notes import names
 from memory_bank.repo import git
 from memory_bank.wiring import Index
 
@@ -52,12 +54,18 @@ class Health:
     unindexed: tuple[Unindexed, ...]
     faults: tuple[FaultShown, ...]
     broken_links: tuple[LinkShown, ...]
+    odd_names: tuple[Unindexed, ...]
+    """Notes whose names no new note may have, and why: they are read all the same."""
     same_ids: tuple[Twins, ...]
     healed: tuple[str, ...]
     """What a killed process had left half done, or was damaged, and is mended just now."""
     waiting: int
     """Passages without a vector."""
     problem: str | None
+    index: str
+    """The folder of the index: in the bank, or in the user's cache."""
+    left_alone: str | None
+    """Why the index is not in the bank: there is another one, which may have come with it."""
     polling: str | None
     """Why changes can't be heard of, so that all files are looked at again and again."""
     git: str | None
@@ -86,10 +94,17 @@ def _health(index: Index, bank: Bank, settings: Settings, report: SyncReport) ->
         unindexed=tuple(Unindexed(*row) for row in lookup.unindexed(index.base)),
         faults=tuple(FaultShown(*row) for row in lookup.faults(index.base)),
         broken_links=broken(index),
+        odd_names=tuple(
+            Unindexed(path, reason)
+            for path in lookup.etags(index.base)
+            if (reason := names.oddity(path))
+        ),
         same_ids=tuple(Twins(*row) for row in lookup.same_ids(index.base)),
         healed=tuple(report.healed),
         waiting=report.waiting,
         problem=report.problem or None,
+        index=str(bank.layout.index),
+        left_alone=LEFT_ALONE if bank.layout.left_alone else None,
         polling=unavailable(bank.layout.root) or None,
         git=git.problem(bank.layout.root) or None,
         embedder=settings.memory.embedder,

@@ -106,7 +106,9 @@ def restore(bank: Bank, name: str, new_name: str = "") -> str:
     bank.check_enabled()
     gone = {names.key(one.path) for one in bank.store.trashed()}
     form = name if names.key(name) in gone else spelling.of_note(name, bank.layout)
-    path = bank.store.restore(form, bank.path_of(new_name) if new_name else "")
+    target = bank.path_of(new_name) if new_name else ""
+    names.check_new(target)
+    path = bank.store.restore(form, target)
     bank.catch_up()
     return path
 
@@ -132,7 +134,8 @@ def merge(
     if not paths:
         raise BadInput("name at least one note to merge", "give the sources before the target")
     goal = bank.path_of(target)
-    names.check_new(goal)
+    if goal not in paths:
+        names.check_new(goal)
     with bank.lock, bank.store.writing():
         rows = _current(bank, paths)
         if goal not in paths and bank.store.exists(goal):

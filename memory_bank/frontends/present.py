@@ -10,6 +10,7 @@ from math import isfinite
 from os import PathLike, fspath
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
+from unicodedata import category
 
 from memory_bank.errors import BadInput, MemoryBankError
 
@@ -30,6 +31,7 @@ _UNSEEN = (
 )
 _SURROGATE = "[\ud800-\udfff]"
 _NOT_ASCII = "[^\n\x20-\x7e]"
+_UNSEEN_IN_NAMES = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
 _NAMED = {"\r": r"\r", "\n": r"\n", "\t": r"\t"}
 _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
@@ -124,6 +126,13 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", r"\n").replace("\t", r"\t")
 
 
+def named(path: str) -> str:
+    r"""Return a file's name on one line, with all that can't be seen in it written out."""
+    if path.isprintable():
+        return path
+    return "".join(_written(c) if category(c) in _UNSEEN_IN_NAMES else c for c in path)
+
+
 def unhidden(value: object) -> object:
     r"""Return a value of JSON with every character that can't be seen written out, as `\u200b`.
 
@@ -160,7 +169,11 @@ def _all_printable(text: str) -> bool:
 
 
 def _written_out(found: re.Match[str]) -> str:
-    return _NAMED.get(found[0]) or _code(found[0])
+    return _written(found[0])
+
+
+def _written(character: str) -> str:
+    return _NAMED.get(character) or _code(character)
 
 
 def _code(character: str) -> str:

@@ -97,15 +97,19 @@ COMPLETE = "complete"
 """Key of the signature of the retrievers that have everything; empty while one lacks something."""
 
 
-def connect(file: Path, *, make: bool = True) -> Connection:
+def connect(file: Path, index_id: str = "", *, make: bool = True) -> Connection:
     """Open the manifest, making an empty one where there is none, unless told not to.
 
-    Raises IndexDamaged.
+    It knows the id of the folder that it was made for: a file that a repository or a copy puts in
+    its place is not believed. Raises IndexDamaged.
     """
-    base = sqlite.connect(file, _TABLES, VERSION, make=make)
+    born = f"INSERT INTO meta VALUES ('owner', '{os.urandom(16).hex()}'), ('index', '{index_id}')"
+    base = sqlite.connect(file, _TABLES + born, VERSION, make=make)
     with sqlite.guarded(file):
-        if meta(base, "owner") is None:  # no write where none is needed: it would wait for others
-            base.execute("INSERT OR IGNORE INTO meta VALUES ('owner', ?)", (os.urandom(16).hex(),))
+        found = meta(base, "index")
+    if found != index_id:
+        base.close()
+        raise IndexDamaged(f"{file} was made for another index", "it is made again")
     return base
 
 

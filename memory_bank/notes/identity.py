@@ -11,10 +11,11 @@ from memory_bank.notes.dates import iso
 
 _SLUG_BYTES = 150
 _DROPPED = "'\u2019"
-_DEVICES = frozenset(
-    ["con", "prn", "aux", "nul"]
+DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"]
 )
+"""Names that Windows opens a device by, whatever is behind a dot; ¹, ² and ³ are digits to it."""
 
 
 def etag(data: bytes) -> str:
@@ -57,7 +58,7 @@ def slug(text: str, limit: int = 60) -> str:
     # A combining mark at the start of a word has lost its letter, as that of an emoji.
     bare = (_without_marks(word) for word in words)
     cut = _cut("-".join(word for word in bare if word), limit) or "note"
-    return _cut(f"note-{cut}", limit) if cut in _DEVICES else cut
+    return _cut(f"note-{cut}", limit) if cut in DEVICES else cut
 
 
 def _slug_char(char: str) -> str:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from memory_bank.errors import BadName
 from memory_bank.filenames import NOTE_SUFFIXES
+from memory_bank.notes.identity import DEVICES
 
-_DEVICES = frozenset(
-    ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))]
-)
+_UNSEEN = frozenset(["Cc", "Cf", "Zl", "Zp"])
+"""Categories of what can't be seen in a name: control, format, line and paragraph separators."""
 _REFUSED = frozenset('<>:"|?*\\')
 """Refused in new names because Windows can't hold them; a file that has them is still read."""
 MAX_BYTES = 255
@@ -50,7 +50,7 @@ def _check_part(part: str, name: str) -> None:
         problem = "has a control character"
     elif len(part.encode()) > MAX_BYTES:
         problem = f"has a part of more than {MAX_BYTES} bytes"
-    elif stem in _DEVICES:
+    elif stem in DEVICES:
         problem = "is a device's name on Windows"
     elif part != part.rstrip(" ."):
         problem = "has a part that ends in a dot or a space"
@@ -60,12 +60,24 @@ def _check_part(part: str, name: str) -> None:
 
 def check_new(path: str) -> None:
     """Refuse a path for a new note that some system's file names can't hold."""
+    if problem := oddity(path):
+        raise BadName(f"{path!r} {problem}", "leave it out: the title may have it")
+
+
+def oddity(path: str) -> str:
+    """Return why no new note may have a path, empty if it may; one that is there is read."""
     refused = sorted(_REFUSED & set(path))
     if refused:
-        raise BadName(
-            f"{path!r} has {' '.join(refused)}, which Windows can't hold in a file's name",
-            "leave it out: the title may have it",
-        )
+        return f"has {' '.join(refused)}, which Windows can't hold in a file's name"
+    unseen = [char for char in path if unicodedata.category(char) in _UNSEEN]
+    if unseen:
+        return f"has a character that can't be seen: U+{ord(unseen[0]):04X}"
+    for part in path.split("/"):
+        if part.startswith("-"):
+            return "has a part that starts with '-': programs take it for an option"
+        if part.partition(".")[0].strip().lower() in DEVICES:
+            return "is a device's name on Windows"
+    return ""
 
 
 def name_of(path: str) -> str:

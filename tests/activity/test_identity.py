@@ -36,9 +36,13 @@ def test_the_id_of_a_bank_outside_git_is_that_of_its_path(tmp_path: Path, openin
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"0123", b"../../../../x", b"0" * 17])
-def test_a_damaged_id_is_asked_for_again(folder: Path, opening: Opening, data: bytes) -> None:
-    first = opening(folder).id
-    (folder / ".index/bank-id").write_bytes(data)
+def test_a_damaged_memory_of_it_is_asked_for_again(
+    folder: Path, opening: Opening, data: bytes
+) -> None:
+    bank = opening(folder)
+    first = bank.id
+    assert bank.layout.remembered().startswith(first.encode())
+    bank.layout.remember(data)
     assert opening(folder).id == first
 
 

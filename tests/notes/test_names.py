@@ -62,6 +62,25 @@ def test_what_windows_can_not_hold_is_refused_in_new_names_only(char: str) -> No
     names.check_new("a (b) [c] & d's.md")
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "a\u200db.md", "a\u200cb.md", "a/b\u202ecod.md", "a\u2028b.md", "a\u2029b.md", "\ufeffa.md",
+        "a\u00adb.md", "a\x85b.md", "a\nb.md", "a\U000e0041.md", "-rf.md", "a/-x/b.md", "CONIN$.md",
+        "conout$.txt.md", "COM¹.md", "a/lpt³.x/b.md", "com0.md", "aux/b.md",
+    ],
+)  # fmt: skip
+def test_what_nobody_sees_and_what_programs_mistake_is_refused_in_new_names(path: str) -> None:
+    with pytest.raises(BadName):
+        names.check_new(path)
+    assert names.oddity(path)
+
+
+@pytest.mark.parametrize("path", ["a-b/c-.md", "👩🏽.md", "日本語 ноты.md", "conin.md", "a$.md"])
+def test_other_names_are_not_odd(path: str) -> None:
+    assert names.oddity(path) == ""
+
+
 def test_name_of_takes_the_usual_suffix_only() -> None:
     assert names.name_of("a/b.md") == "a/b"
     assert names.name_of("a/b.markdown") == "a/b.markdown"

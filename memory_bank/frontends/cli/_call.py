@@ -48,6 +48,7 @@ class Call:
         self._bars = Bars(self._aside)
         self._bank: Bank | None = None
         self._healed: list[str] = []
+        self._notices: list[str] = []
 
     @property
     def page(self) -> Page:
@@ -84,6 +85,9 @@ class Call:
         finally:
             self._bars.stop()
             self._say_healed()
+            if not self.json:
+                for notice in self._took_notices():
+                    self.remark(notice)
 
     def place(self, path: str, line: int | None = None) -> str:
         """Return where a note is, as seen from the working directory."""
@@ -97,10 +101,12 @@ class Call:
             render(value)
 
     def document(self, value: object) -> None:
-        """Print an answer as JSON, with what was healed to give it."""
-        shown, healed = plain(value), self._took_healed()
+        """Print an answer as JSON, with what was healed to give it, and what else is to be said."""
+        shown, healed, notices = plain(value), self._took_healed(), self._took_notices()
         if healed and isinstance(shown, dict):
             shown = {**shown, "healed": healed}
+        if notices and isinstance(shown, dict):
+            shown = {**shown, "notices": notices}
         self.page.document(shown)
 
     def show_healed(self, healed: Sequence[str]) -> None:
@@ -132,6 +138,12 @@ class Call:
         if self._bank is not None:
             self._healed += self._bank.take_healed()
         return self._healed
+
+    def _took_notices(self) -> list[str]:
+        """Return all that there was to say in this call."""
+        if self._bank is not None:
+            self._notices += self._bank.take_notices()
+        return self._notices
 
     def _say_healed(self) -> None:
         """Say beside the answer what was healed; a program finds it inside."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from memory_bank.errors import StorageFailed
-from memory_bank.frontends.present import document, one_line, visible
+from memory_bank.frontends.present import document, named, one_line, visible
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -158,7 +158,7 @@ def place(path: str | Path, line: int | None = None) -> str:
         shown = os.path.relpath(path)
     except (ValueError, OSError):  # another drive, or the working directory is gone
         shown = str(path)
-    shown = min(shown, str(path), key=len)
+    shown = named(min(shown, str(path), key=len))
     return shown if line is None else f"{shown}:{line}"
 
 

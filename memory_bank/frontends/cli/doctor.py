@@ -73,6 +73,11 @@ def _show(call: Call, health: Health) -> None:
     )
     _list(
         call,
+        "odd names, read all the same",
+        [((call.place(file.path), "place"), f"  {file.reason}") for file in health.odd_names],
+    )
+    _list(
+        call,
         "same id in several notes",
         [
             (f"{twins.note_id}  ", (", ".join(map(call.place, twins.paths)), "place"))
@@ -84,6 +89,8 @@ def _show(call: Call, health: Health) -> None:
         page.line(("waiting: ", "warn"), f"{count(health.waiting, 'passage')} without a vector")
     if health.problem:
         page.line(("problem: ", "bad"), health.problem)
+    if health.left_alone:
+        page.line(("index: ", "warn"), (place(health.index), "place"), f": {health.left_alone}")
     if health.polling:
         page.line(("polling: ", "warn"), health.polling)
     if health.git:

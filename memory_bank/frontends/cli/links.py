@@ -10,7 +10,7 @@ from memory_bank.frontends.cli import _completing as completing
 from memory_bank.frontends.cli import _options as options
 from memory_bank.frontends.cli._call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli._command import as_command
-from memory_bank.frontends.present import count
+from memory_bank.frontends.present import count, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +89,7 @@ def _links(call: Call, bank: Bank, name: str, wanted: tuple[bool, bool], *, ghos
         return FOUND if out or into else NOTHING
     for heading, links in (("out of", out), ("into", into)):
         if links:
-            call.page.line((f"{count(len(links), 'link')} {heading} {found.path}", "bold"))
+            call.page.line((f"{count(len(links), 'link')} {heading} {named(found.path)}", "bold"))
         for link in links:
             _show(call, link)
     if not out and not into:
@@ -129,7 +129,7 @@ def _path(call: Call, bank: Bank, name: str, other: str) -> int:
     elif not steps:
         call.remark(f"no chain of links joins {name} and {other}")
     for step in () if call.json else steps:
-        call.page.line(step.source, "  ", (step.type, "tag"), f" → {step.target}")
+        call.page.line(named(step.source), "  ", (step.type, "tag"), f" → {step.target}")
     return FOUND if steps else NOTHING
 
 

@@ -53,6 +53,11 @@ class Source:
         found = [what for bank in list(self._banks) for what in bank.take_healed()]
         return list(dict.fromkeys(found))
 
+    def take_notices(self) -> list[str]:
+        """Return what else there is to say since the last answer."""
+        found = [notice for bank in list(self._banks) for notice in bank.take_notices()]
+        return list(dict.fromkeys(found))
+
     def rest(self, seconds: float) -> None:
         """Wait until no call is at work on the bank, at most that many seconds."""
         if self._bank is not None:

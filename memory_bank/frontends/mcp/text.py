@@ -166,6 +166,7 @@ def health(found: Health, quotes: Quotes) -> str:
         *(f"fault: {one.path}:{one.line}: {one.reason}" for one in found.faults),
         *(f"broken link: {one.source}:{one.line}: {one.problem}" for one in found.broken_links),
         *(f"same id {one.note_id}: {', '.join(one.paths)}" for one in found.same_ids),
+        *(f"odd name: {one.path}: {one.reason}" for one in found.odd_names),
     ]
     head = f"{count(found.notes, 'note')}, {count(found.passages, 'passage')}."
     if found.waiting:
@@ -175,7 +176,8 @@ def health(found: Health, quotes: Quotes) -> str:
     wrong = quotes.quote(_lines("", lines)) if lines else ""
     deaf = f"Changes can't be heard of: {quotes.inside(found.polling)}" if found.polling else ""
     git = f"git: {quotes.inside(one_line(found.git))}" if found.git else ""
-    return _told(quotes, head, wrong, _problem(quotes, found.problem), deaf, git)
+    index = f"Index: {found.left_alone}." if found.left_alone else ""
+    return _told(quotes, head, wrong, _problem(quotes, found.problem), deaf, git, index)
 
 
 def age(moment: str) -> str:

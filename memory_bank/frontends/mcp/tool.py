@@ -170,12 +170,16 @@ class BankTool:
             from memory_bank.actions.upkeep import told
 
             text += f"\nHealed: {told(healed)}."
+        notices = source.take_notices()
+        text += "".join(f"\nNotice: {notice}." for notice in notices)
         content: list[ContentBlock] = [TextContent(type="text", text=text)]
         if not self._structure:
             return CallToolResult(content=content)
         structure = structured(quotes, value, self._spec.without)
         if healed:
             structure["healed"] = healed
+        if notices:
+            structure["notices"] = notices
         return CallToolResult(content=content, structured_content=structure)
 
 

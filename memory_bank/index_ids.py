@@ -1,0 +1,101 @@
+"""Which folders of derived files were made on this machine.
+
+Such a folder has a random id, and this machine's private state has a file named by it. A folder
+that came with a repository has no id that the state knows, whatever is in it. The file also
+remembers what took long to find out of the bank.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from memory_bank.filenames import TEMPORARY_PREFIX
+
+NAME = "index-id"
+_LENGTH = 32
+_DIGITS = frozenset(b"0123456789abcdef")
+_OWN_RULES = ".gitignore"
+
+
+def read(index: Path) -> str:
+    """Return the id of a folder, empty if it has none; nothing else in it is opened."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        handle = os.open(index / NAME, flags)
+    except OSError:
+        return ""
+    try:
+        data = os.read(handle, _LENGTH + 1)
+    except OSError:
+        return ""
+    finally:
+        os.close(handle)
+    return data.decode() if len(data) == _LENGTH and _DIGITS.issuperset(data) else ""
+
+
+def known(registry: Path, index_id: str) -> bool:
+    """Tell whether an id was given on this machine."""
+    return bool(index_id) and os.access(registry / index_id, os.R_OK)
+
+
+def bare(index: Path) -> bool:
+    """Tell whether a folder holds nothing that one could believe: who made it was killed, say."""
+    try:
+        with os.scandir(index) as found:
+            return all(
+                entry.name == _OWN_RULES or entry.name.startswith(TEMPORARY_PREFIX)
+                for entry in found
+            )
+    except OSError:
+        return False
+
+
+def give(index: Path, registry: Path) -> str:
+    """Give a folder an id that the state knows, unless another process is first; return its id.
+
+    Raises OSError.
+    """
+    made = os.urandom(_LENGTH // 2).hex()
+    remember(registry, made, b"")
+    temporary = index / f"{TEMPORARY_PREFIX}{made}"
+    _write(temporary, made.encode())
+    try:
+        os.link(temporary, index / NAME)
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without hard links
+        with suppress(FileExistsError):
+            _write(index / NAME, made.encode())
+    finally:
+        temporary.unlink(missing_ok=True)
+    found = read(index)
+    if found != made:
+        (registry / made).unlink(missing_ok=True)
+    return found
+
+
+def remember(registry: Path, index_id: str, what: bytes) -> None:
+    """Let the state know an id, and keep some bytes with it; raise OSError."""
+    registry.mkdir(parents=True, exist_ok=True, mode=0o700)
+    temporary = registry / f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}"
+    try:
+        _write(temporary, what)
+        temporary.replace(registry / index_id)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remembered(registry: Path, index_id: str) -> bytes:
+    """Return the bytes that are kept with an id; none for one that is not known."""
+    try:
+        return (registry / index_id).read_bytes() if index_id else b""
+    except OSError:
+        return b""
+
+
+def _write(file: Path, data: bytes) -> None:
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(data)
