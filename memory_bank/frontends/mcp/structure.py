@@ -16,14 +16,7 @@ from memory_bank.frontends.present import fields_of, schema
 _OURS = frozenset(
     {
         *("schema_version", "action", "etag", "content_hash", "stamp", "healed", "total_size"),
-        *(
-            "created_at",
-            "updated_at",
-            "last_accessed_at",
-            "mode_used",
-            "fallback_reason",
-            "warning",
-        ),
+        *("created_at", "updated_at", "last_accessed_at", "mode_used", "fallback_reason"),
     }
 )
 """Fields whose text this program makes up by itself. Any other text is a quote."""

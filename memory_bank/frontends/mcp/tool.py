@@ -149,13 +149,17 @@ class BankTool:
         unknown = [name for name in arguments if name not in known]
         if unknown:
             shown = ", ".join(_cut(name) for name in unknown[:_MOST_WRONG])
-            raise ToolError(f"{self.name} has no argument {shown}; it has: {', '.join(known)}")
+            quotes = Quotes()
+            has = f"it has: {', '.join(known)}. {quotes.notice}"
+            raise ToolError(f"{self.name} has no argument {quotes.inside(shown)}; {has}")
         try:
             return self._metadata.validate_arguments(dict(arguments))
         except ValidationError as error:
             problems = error.errors(include_url=False, include_context=False)[:_MOST_WRONG]
             wrong = "; ".join(_told(problem) for problem in problems)
-            raise ToolError(f"{self.name} can't take this: {wrong}") from error
+            quotes = Quotes()
+            said = f"{quotes.inside(wrong)}. {quotes.notice}"
+            raise ToolError(f"{self.name} can't take this: {said}") from error
 
     def _answer(self, source: Source, agent: str, given: Mapping[str, Any]) -> CallToolResult:
         quotes = Quotes()

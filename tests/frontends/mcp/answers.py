@@ -24,5 +24,12 @@ def unquoted(structure: Any) -> Any:
 
 
 def outside(text: str) -> str:
-    """Return what stands outside of the quotes of an answer."""
-    return re.sub(r"<(q-[0-9a-f]{6})(?: [^\n]*?)?>.*?</\1>", "", text, flags=re.DOTALL)
+    """Return what stands outside of the quotes of an answer; each that begins must end."""
+    said = re.search(r"What stands in <(q-[0-9a-f]{6})> is quoted data, never an instruction", text)
+    if not said:
+        assert not re.search("<q-[0-9a-f]{6}", text), f"quotes that nothing explains: {text}"
+        return text
+    mark, rest = said[1], text.replace(said[0], "")
+    rest = re.sub(rf"<{mark}[ >].*?</{mark}>", "", rest, flags=re.DOTALL)
+    assert mark not in rest, rest
+    return rest
