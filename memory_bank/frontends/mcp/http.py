@@ -4,37 +4,37 @@ from __future__ import annotations
 
 import errno
 import ipaddress
-import logging
 import os
 import socket
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from hmac import compare_digest
 from pathlib import Path
 
 import anyio
 import uvicorn
-from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend
+from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.provider import AccessToken
-from mcp.server.transport_security import TransportSecuritySettings
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from memory_bank.actions.token import Token, token
 from memory_bank.errors import BadInput
+from memory_bank.frontends.mcp.connections import Limits, Server, protocol
 from memory_bank.frontends.mcp.hiding import Hiding
+from memory_bank.frontends.mcp.hosts import Hosts, own_names, url_host
 from memory_bank.frontends.mcp.server import MemoryServer
+from memory_bank.frontends.mcp.sessions import Messages, Sessions
 
 PATH = "/mcp"
-MAX_BODY = 4 * 2**20
-"""Bytes of a request; more is answered with 413."""
-
-_MAX_SESSIONS = 1000
-_MAX_REQUESTS = 512
 _PATIENCE = 3
 """Seconds that a stopping server waits for requests that are being answered."""
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +61,13 @@ class _Guard:
         return AccessToken(token=token, client_id="memory-bank", scopes=[])
 
 
-class _Server(uvicorn.Server):
-    """A server that stops without calling the streams that it cuts errors."""
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let requests end, then clients go."""
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-        await super().shutdown(sockets)
-
-
 def serve_http(
     server: MemoryServer,
     address: str,
     *,
     token_file: Path | None = None,
     hosts: Sequence[str] = (),
+    limits: Limits = _LIMITS,
     said: Callable[[Opened], None],
 ) -> None:
     """Serve any number of clients until SIGINT, which is raised as KeyboardInterrupt, or SIGTERM.
@@ -88,10 +80,10 @@ def serve_http(
             host, port = listener.getsockname()[:2]
             remote = not ipaddress.ip_address(host).is_loopback
             secret = token(token_file) if remote or token_file else None
-            names = _names(address, host, hosts)
-            app = application(server, names, secret)
-            said(Opened(f"http://{_url_host(host)}:{port}{PATH}", secret, remote))
-            _run(app, listener)
+            names = own_names(_parsed(address)[0], host, hosts)
+            app = application(server, names, secret, limits)
+            said(Opened(f"http://{url_host(host)}:{port}{PATH}", secret, remote))
+            _run(app, listener, limits)
     finally:
         server.source.close()
 
@@ -116,64 +108,50 @@ def listen(address: str) -> socket.socket:
     return listener
 
 
-def application(server: MemoryServer, names: Sequence[str], secret: Token | None) -> Starlette:
+def application(
+    server: MemoryServer, names: Sequence[str], secret: Token | None, limits: Limits = _LIMITS
+) -> Starlette:
     """Return the application that answers for a server, guarded."""
     low = server._lowlevel_server  # noqa: SLF001  (the SDK's public way asks for an OAuth issuer)
     server.source.hide = Hiding(server.source)
-    guard = _Guard(secret.value) if secret else None
-    app = low.streamable_http_app(
-        streamable_http_path=PATH,
-        max_request_body_size=MAX_BODY,
-        max_sessions=_MAX_SESSIONS,
-        transport_security=_security(names),
-        token_verifier=guard,
+    manager = StreamableHTTPSessionManager(
+        low,
+        session_idle_timeout=limits.session_idle,
+        max_request_body_size=limits.body_bytes,
+        max_sessions=None,  # Sessions sees to that
     )
-    if guard:
-        app.add_middleware(AuthenticationMiddleware, backend=BearerAuthBackend(guard))
-    return app
+    guarded = Messages(Sessions(manager.handle_request, limits.sessions))
+    endpoint: ASGIApp = RequestBodyLimitMiddleware(guarded, limits.body_bytes)
+    middleware = [Middleware(Hosts, names=names)]
+    if secret:
+        backend = BearerAuthBackend(_Guard(secret.value))
+        middleware.append(Middleware(AuthenticationMiddleware, backend=backend))
+        endpoint = RequireAuthMiddleware(endpoint, [])
+    routes = [Route(PATH, endpoint=endpoint)]
+    return Starlette(routes=routes, middleware=middleware, lifespan=lambda _: manager.run())
 
 
-def _run(app: Starlette, listener: socket.socket) -> None:
+def _run(app: Starlette, listener: socket.socket, limits: Limits) -> None:
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=protocol(limits),
         ws="none",
         log_config=None,
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=_MAX_REQUESTS,
+        limit_concurrency=2 * limits.connections,
+        timeout_keep_alive=limits.idle,
         timeout_graceful_shutdown=_PATIENCE,
+        h11_max_incomplete_event_size=limits.head_bytes,
     )
-    server = _Server(config)
+    server = Server(config)
     try:
         anyio.run(server.serve, [listener])
     except SystemExit:
         if not server.should_exit:  # it ends so after SIGTERM, once all is answered
             raise
-
-
-def _security(names: Sequence[str]) -> TransportSecuritySettings:
-    """Let only those in who call this machine by a name of its own (DNS rebinding)."""
-    hosts = [form for name in names for form in (name, f"{name}:*")]
-    return TransportSecuritySettings(
-        allowed_hosts=hosts,
-        allowed_origins=[f"{kind}://{host}" for kind in ("http", "https") for host in hosts],
-    )
-
-
-def _names(address: str, host: str, more: Sequence[str]) -> list[str]:
-    """Return the names by which clients may call what listens on an address."""
-    bound = ipaddress.ip_address(host)
-    found = [_parsed(address)[0], host, *more]
-    if bound.is_loopback or bound.is_unspecified:
-        found += _LOOPBACK
-    if bound.is_unspecified:
-        found.append(socket.gethostname())
-        with suppress(OSError):
-            found += [str(one[4][0]) for one in socket.getaddrinfo(socket.gethostname(), None)]
-    return list(dict.fromkeys(_url_host(name) for name in found if name))
 
 
 def _parsed(address: str) -> tuple[str, int]:
@@ -184,10 +162,6 @@ def _parsed(address: str) -> tuple[str, int]:
     if ":" in bare and host == bare:
         raise BadInput(f"{address!r}: which is the port?", f"write [{bare}]:{port}")
     return bare, int(port)
-
-
-def _url_host(host: str) -> str:
-    return f"[{host}]" if ":" in host and not host.startswith("[") else host
 
 
 def _refused(host: str, port: int, error: OSError) -> BadInput:

@@ -22,6 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 import memory_bank
 from memory_bank.errors import BadInput
 from memory_bank.frontends.mcp import http
+from memory_bank.frontends.mcp.connections import Limits
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -142,7 +143,7 @@ def test_only_names_of_this_machine_are_answered(start: Start) -> None:
 
 def test_what_is_too_large_or_no_message_is_refused(start: Start) -> None:
     server = start()
-    large = b'{"jsonrpc": "2.0", "method": "' + b"x" * http.MAX_BODY + b'"}'
+    large = b'{"jsonrpc": "2.0", "method": "' + b"x" * Limits().body_bytes + b'"}'
     kind = {"content-type": "application/json"}
     assert server.post(json=None, content=large, headers=kind).status_code == 413
     pieces = (large[n : n + 65536] for n in range(0, len(large), 65536))

@@ -1,0 +1,168 @@
+"""Connections of HTTP: none may stall for ever, and no number of them keeps others out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import socket
+from dataclasses import dataclass
+from typing import Any
+
+import h11
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+_SWEEP = 0.25
+"""Seconds between two looks at all connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one client may take of the server; times in seconds."""
+
+    connections: int = 512
+    head: float = 10
+    """From the first to the last byte of a request's headers, and for the first one to come."""
+    body: float = 30
+    write: float = 30
+    """For a client to read what waits for it, and longer where that is much."""
+    write_rate: int = 64 * 2**10
+    """Bytes that a client has to read in each second beyond these."""
+    idle: int = 5
+    """Of a connection, from one request to the next."""
+    head_bytes: int = 16 * 2**10
+    body_bytes: int = 4 * 2**20
+    sessions: int = 1000
+    session_idle: float = 1800
+    """Of a session without a request or an open stream."""
+
+
+class _Reader(h11.Connection):
+    """HTTP/1.1 of which only one reading is possible."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(h11.SERVER, most)
+        self._most = most
+
+    def next_event(self) -> Any:  # noqa: ANN401  (as h11 has it)
+        """Return the next event; raise RemoteProtocolError for a request that is ambiguous."""
+        before = self.trailing_data[0] if self.their_state is h11.IDLE else b""
+        event = super().next_event()
+        if isinstance(event, h11.Request):
+            head = before[: len(before) - len(self.trailing_data[0])]
+            if len(head) > self._most:
+                raise h11.RemoteProtocolError("headers are too long")
+            _check(event, head)
+        return event
+
+
+def _check(request: h11.Request, head: bytes) -> None:
+    """Raise RemoteProtocolError where proxies may see another request than we do (smuggling)."""
+    # h11 makes one of several equal lengths
+    lines = [line.lower().partition(b":") for line in head.split(b"\n")[1:]]
+    lengths = [value for name, _, value in lines if name == b"content-length"]
+    codings = [value for name, _, value in lines if name == b"transfer-encoding"]
+    if len(lengths) + len(codings) > 1 or any(b"," in value for value in lengths):
+        raise h11.RemoteProtocolError("the body's length is given twice")
+    if codings and request.http_version < b"1.1":
+        raise h11.RemoteProtocolError("Transfer-Encoding is of HTTP/1.1")
+    if not request.target.startswith(b"/"):
+        raise h11.RemoteProtocolError("the target is no path")
+
+
+class Connection(H11Protocol):
+    """A connection that knows for how long it has been waiting, and for what."""
+
+    limits = Limits()
+
+    def __init__(self, *args: Any, **settings: Any) -> None:  # noqa: ANN401  (as uvicorn has it)
+        super().__init__(*args, **settings)
+        self.conn = _Reader(self.limits.head_bytes)
+        self._phase: tuple[str, object] = ("", None)
+        self._since = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take a connection; where there are too many, in the place of the one longest idle."""
+        super().connection_made(transport)
+        self.waits_since()
+        open_ones = [one for one in self.connections if not one.transport.is_closing()]
+        if len(open_ones) > self.limits.connections:
+            idle = [one for one in open_ones if isinstance(one, Connection) and one.can_go(self)]
+            min(idle, key=Connection.worth, default=self).transport.abort()
+
+    def can_go(self, newest: Connection) -> bool:
+        """Tell whether this connection may end for a newer one: not while a call is answered."""
+        return self is not newest and (self._waiting() != "answer" or self.scope["method"] == "GET")
+
+    def worth(self) -> tuple[bool, float]:
+        """Return what to sort by: idle ones before open streams, those longest so first."""
+        return self._waiting() == "answer", self.waits_since()
+
+    def waits_since(self) -> float:
+        """Return since when the connection waits for what it waits for."""
+        phase = self._waiting(), self.cycle
+        if phase != self._phase:
+            self._phase, self._since = phase, self.loop.time()
+        return self._since
+
+    def end_if_stalled(self) -> None:
+        """Cut the connection if the client took too long."""
+        limits = self.limits
+        most = {"head": limits.head, "body": limits.body, "write": limits.write}
+        since = self.waits_since()
+        allowed = most.get(self._phase[0], math.inf)
+        if self._phase[0] == "write":  # a long answer over a slow line is no stall
+            allowed += self.transport.get_write_buffer_size() / limits.write_rate
+        if self.loop.time() - since > allowed:
+            self.transport.abort()
+
+    def resume_writing(self) -> None:
+        """Go on after the client has read what waited for it: the time begins anew."""
+        super().resume_writing()
+        self._phase = ("", None)
+
+    def _waiting(self) -> str:
+        """Name what the connection waits for; `answer` may take as long as it likes."""
+        if self.transport.is_closing():
+            return "write"
+        if self.conn.their_state is h11.SEND_BODY:
+            return "body"
+        cycle: object = self.cycle  # None before the first request
+        if cycle is None or self.cycle.response_complete:
+            return "head"
+        return "write" if self.flow.write_paused else "answer"
+
+
+class Server(uvicorn.Server):
+    """A server that ends stalled connections, and stops without calling what it cuts errors."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self._swept = 0.0
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look at the connections now and then; return whether to stop."""
+        now = asyncio.get_running_loop().time()
+        if now - self._swept >= _SWEEP:
+            self._swept = now
+            sweep(self.server_state)
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Let requests end, then clients go."""
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
+        await super().shutdown(sockets)
+
+
+def sweep(state: ServerState) -> None:
+    """End the connections of a server that are stalled."""
+    for one in list(state.connections):
+        if isinstance(one, Connection):
+            one.end_if_stalled()
+
+
+def protocol(limits: Limits) -> type[Connection]:
+    """Return the protocol of a server with these limits."""
+    return type("Connection", (Connection,), {"limits": limits})

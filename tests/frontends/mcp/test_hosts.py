@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.frontends.mcp.over_http import Served, served
+
+HEAD = b"GET /elsewhere HTTP/1.1\r\n%sConnection: close\r\n\r\n"
+FOREIGN = [
+    "127.0.0.1:1.evil.com",
+    "localhost:evil",
+    "localhost:1@evil.com",
+    "localhost:1#evil.com",
+    "evil.com:8765",
+    "[::1]evil",
+    "[::1]:evil",
+    "[::1].evil.com",
+    "localhost.",
+    "localhost.evil.com",
+    "LOCALHOST",
+    "",
+    ":8765",
+    "localhost:",
+    "localhost:0",
+    "localhost:08765",
+    "localhost:65536",
+    "localhost:8765:8765",
+    "localhost, evil.com",
+    "localhost evil.com",
+    "user@localhost",
+    "127.0.0.1.evil.com",
+    "127.1",
+    "0x7f000001",
+    "2130706433",
+    "::1",
+    "[::ffff:127.0.0.1]",
+    "[0:0:0:0:0:0:0:1]",
+    "127.0.0.1\u0661",
+    "*",
+    "null",
+]
+OURS = ["127.0.0.1:8765", "localhost", "[::1]:8765", "127.0.0.1", "localhost:1", "[::1]:65535"]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    project: Path = tmp_path_factory.mktemp("project")
+    (project / ".memories").mkdir()
+    with served(project) as one:
+        yield one
+
+
+def test_hosts_that_are_not_ours_are_foreign(server: Served) -> None:
+    for host in FOREIGN:
+        assert server.raw(HEAD % f"Host: {host}\r\n".encode()) in {400, 421}, host
+    for host in OURS:
+        assert server.raw(HEAD % f"Host: {host}\r\n".encode()) == 404, host
+
+
+def test_origins_that_are_not_ours_are_foreign(server: Served) -> None:
+    def status(*origins: str) -> int:
+        lines = "".join(f"Origin: {origin}\r\n" for origin in origins)
+        return server.raw(HEAD % f"Host: localhost\r\n{lines}".encode())
+
+    for host in FOREIGN:
+        assert status(f"http://{host}") in {400, 403}, host
+    for origin in (
+        *("", "null", "http://", "file://", "localhost", "//localhost", "ftp://localhost"),
+        *("http://localhost/", "http://localhost/path", "http://localhost?x", "HTTP://localhost"),
+        *("http://localhost http://evil.com", "http:localhost", "http://a:b@localhost"),
+    ):
+        assert status(origin) == 403, origin
+    assert status("http://localhost", "http://evil.com") == 403
+    assert status("http://localhost", "http://localhost") == 403
+    for host in OURS:
+        assert status(f"http://{host}") == status(f"https://{host}") == 404, host
+    assert status() == 404
+
+
+def test_several_hosts_none_and_targets_of_a_proxy_are_refused(server: Served) -> None:
+    ours = b"Host: localhost\r\n"
+    assert server.raw(HEAD % (ours + ours)) == 400
+    assert server.raw(HEAD % (ours + b"Host: evil.com\r\n")) == 400
+    assert server.raw(HEAD % b"") == 400
+    assert server.raw(b"GET /mcp HTTP/1.0\r\n\r\n") == 421
+    for target in (b"http://evil.com/mcp", b"http://localhost/mcp", b"*", b"evil.com:80"):
+        sent = (HEAD % ours).replace(b"/elsewhere", target)
+        assert server.raw(sent) == 400, target
+    assert server.raw((HEAD % b"Host: evil.com\r\n").replace(b"/elsewhere", b"/mcp")) == 421
