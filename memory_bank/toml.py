@@ -86,6 +86,30 @@ def statements(text: str) -> Iterator[Statement]:
         yield Statement(start, key_end, value, value_end, len(text))
 
 
+def tables(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each table of a text that `loads` accepts starts, and its last statement ends.
+
+    The first has no header: it is what stands above the first one. Lines between the end of one
+    and the start of the next are blank or comments.
+    """
+    start = end = line = depth = 0
+    fresh = True
+    for found in _TOKEN.finditer(text):
+        part = found[0]
+        if part in _LINE_ENDS:
+            if not depth:
+                line = found.end()
+                end = end if fresh else line
+                fresh = True
+        elif part[0] not in " \t#\r":
+            if fresh and part == "[":
+                yield start, end
+                start = end = line
+            fresh = False
+            depth += (part in _OPENING) - (part in _CLOSING)
+    yield start, end if fresh else len(text)
+
+
 def _check(text: str) -> None:
     depth = dots = 0
     for found in _TOKEN.finditer(text):

@@ -61,3 +61,24 @@ def test_what_looks_like_a_long_key_inside_a_string_is_text() -> None:
     words = "a." * 100
     text = f"x = \"{words}\" # {words}\ny = '''{words}'''\nz = [{'1.5, ' * 100}]\n"
     assert toml.loads(text) == tomllib.loads(text)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [("", "")],
+        [("a = 1\n", "# c\n\n"), ("[t] # d\nb = [\n[1], # e\n]\n", "\n# f\n"), ("[[u]]", "")],
+        [("", ""), ('  [t]\r\na = """\n[x]\n# c"""\r\n', "\r\n  # end")],
+        [("a = { b = [[]] }", "")],
+        [("", "# only\n"), ('["x]" . "[y"]\n', "\n")],
+    ],
+)
+def test_tables_are_told_from_brackets_in_values(parts: list[tuple[str, str]]) -> None:
+    text = "".join(table + comments for table, comments in parts)
+    toml.loads(text)
+    starts = [*(start for start, _ in toml.tables(text)), len(text)]
+    found = [
+        (text[start:end], text[end:following])
+        for (start, end), following in zip(toml.tables(text), starts[1:], strict=True)
+    ]
+    assert found == parts

@@ -104,4 +104,5 @@ def _environment(folder: Path) -> dict[str, str]:
         if key not in {"NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLUMNS"}
     }
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    return {**kept, "PATH": path, "PYTHONPATH": str(HERE.parents[1]), "LC_ALL": "C.UTF-8"}
+    own = {"PATH": path, "PYTHONPATH": str(HERE.parents[1]), "LC_ALL": "C.UTF-8"}
+    return {**kept, **own, "HOME": str(folder / "home")}  # where no client is configured

@@ -1,14 +1,8 @@
-"""Set up programs that speak MCP: which there are, where they look, what they want to read."""
+"""Set up agents' programs: a registry of clients, editors of their files, install and uninstall."""
 
-# Here, since the help of a command names them and must not load how they look.
+# Here, since the help of a command names them and must not load the registry; a test compares.
 NAMES = (
-    "claude-code",
-    "claude-desktop",
-    "cursor",
-    "vscode",
-    "codex",
-    "windsurf",
-    "zed",
-    "gemini",
+    *("claude-code", "claude-desktop", "cursor", "vscode"),
+    *("codex", "windsurf", "zed", "gemini"),
 )
 SCOPES = ("project", "user")

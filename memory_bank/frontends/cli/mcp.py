@@ -17,7 +17,7 @@ from memory_bank.frontends.cli._output import place
 from memory_bank.frontends.cli._text import interactive
 
 if TYPE_CHECKING:
-    from memory_bank.actions.clients.setup import Change
+    from memory_bank.actions.clients.install import Change
 
 GROUP = "Agents"
 
@@ -51,7 +51,8 @@ _CLIENT = f"The program: {', '.join(NAMES)}"
     docs/mcp.md.
 
     Shows what would change and asks first. Everything else in the file stays as it is, comments
-    included. A file that can't be read is not touched.
+    included. A file that the program could not read is not touched. Says when another scope has
+    this server already, and what to do before the program starts it.
     """,
     examples=(
         ("memory-bank mcp install --client claude-code", "for everybody in this project"),
@@ -65,37 +66,41 @@ def _install(
     call: Call, *, client: str, scope: str | None, name: str | None, yes: bool, only_print: bool
 ) -> int:
     """Add this server to a program's configuration."""
-    from memory_bank.actions.clients.setup import SERVER, install
+    from memory_bank.actions.clients.install import SERVER, install
 
     with call.open() as bank:
         change = install(bank, client, scope=scope, name=name or SERVER, blank=only_print)
     if only_print:
         _print(call, change)
         return 0
+    for other in change.elsewhere:
+        where = f"{other.scope} scope: {other.name!r} in {place(other.file)}"
+        call.remark(f"{change.client.title} already has this server in the {where}; one is enough")
     done = _made(call, change, yes=yes)
     if call.json:
         _answer(call, change, done=done)
     elif not change.changed:
-        call.page.line("there already: ", (place(change.file), "place"))
+        call.page.line("there already: ", (place(change.place.file), "place"))
     elif done:
-        call.page.line("wrote ", (place(change.file), "place"))
-        call.page.line(("next: ", "bold"), f"{change.title}: {change.then}")
+        call.page.line("wrote ", (place(change.place.file), "place"))
+        next_step = change.client.next_step(change.place.scope)
+        call.page.line(("next: ", "bold"), f"{change.client.title}: {next_step}")
     return 0 if done or not change.changed else NOTHING
 
 
 @as_command(
     "uninstall",
     why="""
-    Takes this server out of the configuration of a program. Everything else in the file stays; a
-    file that install made is removed when nothing else is in it. Shows what would change and asks
-    first.
+    Takes this server out of the configuration of a program. Everything else in the file stays, keys
+    that were added to its entry too; a file that install made is removed when nothing else is in
+    it. An entry that starts another program is refused. Shows what would change and asks first.
     """,
     examples=(("memory-bank mcp uninstall --client cursor", "from this project"),),
 )
 @_shared
 def _uninstall(call: Call, *, client: str, scope: str | None, name: str | None, yes: bool) -> int:
     """Take this server out of a program's configuration."""
-    from memory_bank.actions.clients.setup import SERVER, needs_bank, uninstall
+    from memory_bank.actions.clients.install import SERVER, needs_bank, uninstall
 
     with call.open() if needs_bank(client, scope) else nullcontext() as bank:
         change = uninstall(bank, client, scope=scope, name=name or SERVER)
@@ -104,11 +109,15 @@ def _uninstall(call: Call, *, client: str, scope: str | None, name: str | None, 
         _answer(call, change, done=done)
     elif not change.changed:
         call.page.line(
-            f"{change.title} has no server {change.name} in ", (place(change.file), "place")
+            f"{change.client.title} has no server {change.place.name} in ",
+            (place(change.place.file), "place"),
         )
     elif done:
         verb = "removed " if change.after is None else "wrote "
-        call.page.line(verb, (place(change.file), "place"))
+        call.page.line(verb, (place(change.place.file), "place"))
+        if change.kept:
+            kept = ", ".join(change.kept)
+            call.page.line(f"kept in the file what was added to {change.place.name}: {kept}")
     return 0 if done else NOTHING
 
 
@@ -117,19 +126,25 @@ def _print(call: Call, change: Change) -> None:
         _answer(call, change, done=False)
         return
     call.page.write(change.after or "")
-    call.remark(f"for {place(change.file)}")
+    call.remark(f"for {place(change.place.file)}")
 
 
 def _answer(call: Call, change: Change, *, done: bool) -> None:
     """Print a change for a program; other servers of the file are nobody's business."""
-    shown = {"client": change.client, "scope": change.scope, "file": change.file}
-    entry = {} if change.entry is None else {"entry": change.entry}
-    call.page.document({**shown, "name": change.name, **entry, "changed": done})
+    scope, file, _, name = change.place
+    shown: dict[str, object] = {"client": change.client.name, "scope": scope, "file": file}
+    shown |= {"name": name} | ({} if change.entry is None else {"entry": change.entry})
+    if change.elsewhere:
+        others = change.elsewhere
+        shown["elsewhere"] = [{"scope": o.scope, "file": o.file, "name": o.name} for o in others]
+    if change.kept:
+        shown["kept"] = change.kept
+    call.page.document({**shown, "changed": done})
 
 
 def _made(call: Call, change: Change, *, yes: bool) -> bool:
     """Make a change once somebody agreed to it; tell whether it was made."""
-    from memory_bank.actions.clients.setup import write
+    from memory_bank.actions.clients.install import write
 
     if not change.changed:
         return False
@@ -143,7 +158,7 @@ def _made(call: Call, change: Change, *, yes: bool) -> bool:
 def _agreed(call: Call, change: Change) -> bool:
     if call.json or not interactive():
         raise BadInput(
-            f"{change.file} would be changed, and nobody is there to be asked",
+            f"{change.place.file} would be changed, and nobody is there to be asked",
             "add --yes to change it, or see the entry with `mcp install --print`",
         )
     from difflib import unified_diff
@@ -153,7 +168,7 @@ def _agreed(call: Call, change: Change) -> bool:
         style = {"+": "good", "-": "bad"}.get(line[:1], "dim")
         call.aside.line((line, style))
     call.aside.flush()
-    return click.confirm(f"Change {place(change.file)}?", err=True)
+    return click.confirm(f"Change {place(change.place.file)}?", err=True)
 
 
 command = Group(

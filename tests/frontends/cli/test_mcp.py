@@ -8,6 +8,15 @@ import pytest
 from .conftest import Run, plain_text
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the test a home of its own, in which no client is configured."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "home"
+
+
 def test_install_writes_the_project_s_file_and_says_what_next(mb: Run, project: Path) -> None:
     answer = mb("mcp", "install", "--client", "claude-code", "--yes")
     assert answer.code == 0
@@ -63,6 +72,34 @@ def test_json_names_the_file_and_the_entry(mb: Run, project: Path) -> None:
     gone = mb("mcp", "uninstall", "--client", "gemini", "--yes", "--json")
     assert "entry" not in gone.json
     assert not (project / ".gemini" / "settings.json").exists()
+
+
+def test_install_says_when_another_scope_has_the_server(mb: Run, project: Path, home: Path) -> None:
+    args = ("mcp", "install", "--client", "cursor", "--yes")
+    mb(*args, "--scope", "user")
+    assert (home / ".cursor" / "mcp.json").is_file()
+    answer = mb(*args)
+    assert answer.err.startswith("Cursor already has this server in the user scope: 'memory-bank'")
+    (found,) = mb(*args, "--json").json["elsewhere"]
+    assert (found["scope"], found["name"]) == ("user", "memory-bank")
+
+
+def test_uninstall_names_what_it_keeps(mb: Run, project: Path) -> None:
+    file = project / ".mcp.json"
+    mb("mcp", "install", "--client", "claude-code", "--yes")
+    file.write_text(file.read_text().replace('"command"', '"env": {"A": "1"}, "command"'))
+    answer = mb("mcp", "uninstall", "--client", "claude-code", "--yes")
+    assert answer.out == "wrote .mcp.json\nkept in the file what was added to memory-bank: env\n"
+    assert json.loads(file.read_text()) == {"mcpServers": {"memory-bank": {"env": {"A": "1"}}}}
+
+
+def test_what_the_client_would_reject_is_refused_with_its_place(mb: Run, project: Path) -> None:
+    file = project / ".mcp.json"
+    file.write_text('{"mcpServers": {"a": {"command": "x"},}}\n')
+    answer = mb("mcp", "install", "--client", "claude-code", "--yes")
+    assert answer.code == 2
+    assert "line 1, column 38: this program reads no trailing comma" in answer.err
+    assert file.read_text() == '{"mcpServers": {"a": {"command": "x"},}}\n'
 
 
 def test_a_terminal_sees_the_change_and_may_say_no(terminal: Run, project: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.actions import clients
-from memory_bank.actions.clients import known
+from memory_bank.actions.clients import registry
 from memory_bank.errors import BadInput
 
 ROOT = Path(__file__).parents[3]
@@ -46,12 +46,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_user_s_own_file(
     home: Path, client: str, platform: str, environ: dict[str, str], file: str
 ) -> None:
-    assert known.user_file(known.client(client), environ, platform) == home / file
+    assert registry.user_file(registry.find(client), environ, platform) == home / file
 
 
 def test_an_unknown_client_names_the_known_ones() -> None:
     with pytest.raises(BadInput) as caught:
-        known.client("emacs")
+        registry.find("emacs")
     assert "claude-code" in caught.value.hint
 
 
@@ -59,13 +59,12 @@ def test_the_page_says_of_each_client_what_the_table_says() -> None:
     page = (ROOT / "docs" / "mcp.md").read_text(encoding="utf-8")
     rows = {row.split("`")[1]: row for row in page.splitlines() if row.startswith("| `")}
     for name in clients.NAMES:
-        one = known.client(name)
+        one = registry.find(name)
         cells = [cell.strip() for cell in rows[name].strip("|").split("|")]
-        assert cells[1] == (f"`{one.project}`" if one.project else "none")
+        assert cells[1] == (f"`{one.project_file}`" if one.project_file else "none")
         assert f"`{one.key}`" == cells[3]
         assert re.search(rf"\({re.escape(one.docs)}\)", cells[4])
 
 
-def test_the_names_are_those_of_the_table() -> None:
-    assert [known.client(name).name for name in clients.NAMES] == list(clients.NAMES)
-    assert len(known._ALL) == len(clients.NAMES)
+def test_the_names_that_help_shows_are_those_of_the_registry() -> None:
+    assert tuple(client.name for client in registry.CLIENTS) == clients.NAMES

@@ -1,0 +1,261 @@
+"""Write this server into a client's configuration, or take it out again."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.actions.clients import registry
+from memory_bank.actions.clients.registry import Client
+from memory_bank.bank import Bank
+from memory_bank.errors import BadInput, MemoryBankError, StorageFailed
+from memory_bank.filenames import FOLDER, TEMPORARY_PREFIX
+from memory_bank.notes import files
+from memory_bank.notes.identity import etag
+
+SERVER = "memory-bank"
+"""What a server is called in a client's configuration unless another name is given."""
+
+_BANK = "--bank"
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_ADDRESSES = ("url", "serverUrl", "httpUrl")
+_PROGRAMS = {"memory-bank", "mb", "memory_bank", "markdown-memory-bank"}
+
+
+class Place(NamedTuple):
+    """Where a scope of a client keeps servers, and which server is meant."""
+
+    scope: str
+    file: Path
+    keys: tuple[str, ...]
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is to become of a client's configuration file; nothing is written yet."""
+
+    client: Client
+    place: Place
+    entry: Mapping[str, object] | None
+    """What the file is to say of the server; None when it says nothing."""
+    before: str | None
+    """The file's text; None when it isn't there."""
+    after: str | None
+    """The file's text then; None when it is removed."""
+    elsewhere: tuple[Place, ...] = ()
+    """Other scopes in which the client has this server for the same bank."""
+    kept: tuple[str, ...] = ()
+    """Keys of a removed entry that a person added: they stay in the file."""
+
+    @property
+    def changed(self) -> bool:
+        """Tell whether there is anything to write."""
+        return self.before != self.after
+
+
+def install(
+    bank: Bank, client: str, *, scope: str | None = None, name: str = SERVER, blank: bool = False
+) -> Change:
+    """Return the change by which a client starts this server for a bank.
+
+    The entry in a project's file holds for everybody who has the project; one in the user's own
+    file holds the paths of this machine. `blank` looks at no file: as if it were not there.
+    Raises BadInput when the client can't read the file, or has another server of this name.
+    """
+    if not _NAME.fullmatch(name):
+        raise BadInput(f"{name!r} can't name a server", "use letters, digits, '-' and '_'")
+    one = registry.find(client)
+    place = _place(one, scope or one.scope, bank, name)
+    path = (*place.keys, name)
+    before = None if blank else _text(place.file)
+    with _explained(place.file):
+        old = one.editor.value_at(before or "", path)
+        entry = _entry(one, place.scope, bank)
+        hint = f"give this one a name of its own, for example --name {name}-2"
+        _check_ours(place, old or {}, hint)
+        if (theirs := _bank_of(old)) and theirs != (_bank_of(entry) or theirs):
+            message = f"{place.file} has a server {name!r} for another bank, {theirs}"
+            raise BadInput(message, hint)
+        entry["args"] = [*_args(entry), *_options(old)]
+        after = before or ""
+        for key, value in entry.items() if isinstance(old, Mapping) else ():
+            after = one.editor.set_value(after, (*path, key), value)
+        if not isinstance(old, Mapping):
+            after = one.editor.set_value(after, path, entry)
+    if before is None:
+        after = after.removesuffix("\n") + "\n"
+    elsewhere = () if blank else tuple(_elsewhere(one, bank, place))
+    return Change(one, place, entry, before, after, elsewhere)
+
+
+def uninstall(
+    bank: Bank | None, client: str, *, scope: str | None = None, name: str = SERVER
+) -> Change:
+    """Return the change by which a client starts this server no more.
+
+    Keys that a person added to the entry stay. A file in which nothing else is left, and which
+    `install` made, is removed. The user's own file needs no bank. Raises BadInput.
+    """
+    one = registry.find(client)
+    place = _place(one, scope or one.scope, bank, name)
+    path = (*place.keys, name)
+    before = _text(place.file)
+    with _explained(place.file):
+        old = one.editor.value_at(before or "", path)
+        _check_ours(place, old or {}, "remove it by hand, or name another one with --name")
+        if not before or not isinstance(old, Mapping) or "command" not in old:
+            return Change(one, place, None, before, before)
+        ours = [key for key in ("command", "args", "type") if key in old]
+        kept = tuple(key for key in old if key not in ours and old[key] not in ({}, []))
+        after: str | None = (
+            one.editor.remove_keys(before, path, ours) if kept else one.editor.remove(before, path)
+        )
+    if not after and before.endswith("\n"):
+        after = None
+    return Change(one, place, None, before, after, kept=kept)
+
+
+def write(change: Change) -> None:
+    """Make a change: the file is replaced whole or not at all, and keeps its mode.
+
+    Raises Conflict when the file is no longer what it was, StorageFailed.
+    """
+    if not change.changed:
+        return
+    before = files.ABSENT if change.before is None else etag(change.before.encode())
+    file = change.place.file.resolve()  # the link to a file kept elsewhere stays a link
+    if change.after is not None:
+        files.replace(file, change.after.encode(), before)
+        return
+    aside = file.with_name(f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
+    files.remove(file, aside, before)
+
+
+def needs_bank(client: str, scope: str | None) -> bool:
+    """Tell whether a client's file of this scope is found from the bank's project."""
+    return (scope or registry.find(client).scope) == "project"
+
+
+def _place(one: Client, scope: str, bank: Bank | None, name: str) -> Place:
+    if scope == "user":
+        return Place(scope, registry.user_file(one), (one.key,), name)
+    if not one.project_file:
+        raise BadInput(f"{one.title} reads no file of a project", "use --scope user")
+    if bank is None or bank.layout.root.name != FOLDER:
+        raise BadInput("this bank is not in a project's .memories", "use --scope user")
+    file = bank.layout.project / one.project_file
+    if not file.resolve().is_relative_to(bank.layout.project):  # a repository may bring a link
+        raise BadInput(f"{file} leads out of the project", "remove the link, or use --scope user")
+    return Place(scope, file, (one.key,), name)
+
+
+def _elsewhere(one: Client, bank: Bank, chosen: Place) -> Iterator[Place]:
+    """Yield where else a client has this server for a bank; a file that can't be read has none."""
+    places = [chosen._replace(scope="user", file=registry.user_file(one))]
+    if one.per_project:
+        keys = (one.per_project, str(bank.layout.project), one.key)
+        places.append(places[0]._replace(scope="local", keys=keys))
+    with suppress(BadInput):
+        places.append(_place(one, "project", bank, chosen.name))
+    banks = {"", one.folder, str(bank.layout.root), str(bank.layout.project)}
+    for place in places:
+        servers: object = None
+        with suppress(MemoryBankError):
+            servers = one.editor.value_at(_text(place.file) or "", place.keys)
+        for name, entry in servers.items() if isinstance(servers, dict) else ():
+            found = place._replace(name=str(name))
+            if place.scope != chosen.scope and _starts_this(entry) and _bank_of(entry) in banks:
+                yield found
+
+
+def _entry(one: Client, scope: str, bank: Bank) -> dict[str, object]:
+    """Return what a client is told: a command that works from wherever it is started."""
+    serve = ["serve", "mcp"]
+    if scope == "project":
+        folder = [_BANK, one.folder] if one.folder else []
+        return {**one.extra, "command": SERVER, "args": [*serve, *folder]}
+    command, *first = _program()
+    root = str(bank.layout.root)
+    with suppress(UnicodeEncodeError):
+        root.encode()
+        return {**one.extra, "command": command, "args": [*first, *serve, _BANK, root]}
+    raise BadInput("the bank's path is no UTF-8 text", "move the bank elsewhere")
+
+
+def _program() -> list[str]:
+    """Return how this program is started by its full path; a desktop has another PATH."""
+    script = Path(sysconfig.get_path("scripts"), f"{SERVER}.exe" if os.name == "nt" else SERVER)
+    if script.is_file():
+        return [str(script)]
+    return [sys.executable, "-P", "-m", "memory_bank"]  # -P: not one in the working directory
+
+
+def _check_ours(place: Place, entry: object, hint: str) -> None:
+    """Raise BadInput when an entry does not start this program."""
+    server = f"{place.file} has a server {place.name!r}"
+    if not isinstance(entry, Mapping):
+        raise BadInput(f"{server} that is no object with keys", hint)
+    if any(key in entry for key in _ADDRESSES):
+        raise BadInput(f"{server} that is reached by its address", hint)
+    if "command" in entry and not _starts_this(entry):
+        raise BadInput(f"{server} that starts another program, {entry['command']}", hint)
+
+
+def _starts_this(entry: object) -> bool:
+    """Tell whether an entry starts this program, directly or through uvx, python or a shell."""
+    command = entry.get("command") if isinstance(entry, Mapping) else None
+    words = " ".join(map(str, (command, *_args(entry)))).split()
+    names = [re.split(r"[/\\]", word)[-1].removesuffix(".exe") for word in words]
+    first = next((at for at, name in enumerate(names) if name in _PROGRAMS), len(names))
+    return "serve mcp" in " ".join(names[first:])
+
+
+def _bank_of(entry: object) -> str:
+    """Return the bank that an entry names; empty when it names none."""
+    args = _args(entry)
+    found = args[args.index(_BANK) + 1 :] if _BANK in args else []
+    return str(found[0]) if found else ""
+
+
+def _options(entry: object) -> list[object]:
+    """Return what an entry tells `serve mcp` besides the bank, as `--read-only`: it stays."""
+    args = _args(entry)
+    given = args[args.index("mcp") + 1 :] if "mcp" in args else []
+    at = given.index(_BANK) if _BANK in given else len(given)
+    return given[:at] + given[at + 2 :]
+
+
+def _args(entry: object) -> list[object]:
+    args = entry.get("args") if isinstance(entry, Mapping) else None
+    return args if isinstance(args, list) else []
+
+
+def _text(file: Path) -> str | None:
+    data = files.read(file)
+    if data is None and file.is_symlink() and not file.exists():
+        raise StorageFailed(f"{file} is a link that leads nowhere", "remove it, or mend it")
+    with _explained(file):
+        return None if data is None else data.decode()
+
+
+@contextmanager
+def _explained(file: Path) -> Iterator[None]:
+    """Say of what can't be read or changed in which file it is."""
+    hint = "mend it, or make the change yourself: `mcp install --print` shows the entry"
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start + 1} is no UTF-8"
+        raise BadInput(f"{file} stays as it is: {reason}", hint) from error
+    except BadInput as error:
+        if error.hint:
+            raise
+        raise BadInput(f"{file} stays as it is: {error.message}", hint) from error

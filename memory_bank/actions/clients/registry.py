@@ -1,0 +1,140 @@
+"""Clients: programs that speak MCP, and where each keeps the servers that it starts.
+
+Each is described as in its own documentation. What JSON it reads was tried with Claude Code 2.1 and
+Gemini CLI 0.61; where that is not known, it may have comments. A new client is an entry in CLIENTS.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from memory_bank.actions.clients.json_file import JsonFile
+from memory_bank.actions.clients.toml_file import TomlFile
+from memory_bank.errors import BadInput
+
+_WORKSPACE = "${workspaceFolder}"
+_STRICT = JsonFile()
+_WITH_COMMENTS = JsonFile(comments=True, trailing_commas=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """A program, and how its configuration looks."""
+
+    name: str
+    title: str
+    docs: str
+    """Where its format is described."""
+    user_file: str
+    """The user's own file; `~`, `$CONFIG` (settings of programs) and `$XDG` are filled in."""
+    project_file: str = ""
+    """The file below the project; empty when the program knows none."""
+    key: str = "mcpServers"
+    editor: JsonFile | TomlFile = _WITH_COMMENTS
+    extra: Mapping[str, str] = field(default_factory=dict)
+    """What an entry says besides `command` and `args`."""
+    folder: str = ""
+    """How the program writes the project's folder; empty when it starts servers there."""
+    home: str = ""
+    """The variable that names the folder of the user's own file."""
+    per_project: str = ""
+    """The key in the user's own file below which each project's folder has servers of its own."""
+    scope: str = "project"
+    """Which file is meant when none is named."""
+    next_project: str = "restart it"
+    """What the user does, trust included, before the program starts a server of the project."""
+    next_user: str = "restart it"
+
+    def next_step(self, scope: str) -> str:
+        """Return what the user does before the program starts the server."""
+        return self.next_project if scope == "project" else self.next_user
+
+
+CLIENTS = (
+    Client(
+        *("claude-code", "Claude Code", "https://code.claude.com/docs/en/mcp"),
+        *("~/.claude.json", ".mcp.json"),
+        editor=_STRICT,
+        home="CLAUDE_CONFIG_DIR",
+        per_project="projects",
+        next_project="start it in the project and approve the server",
+    ),
+    Client(
+        *("claude-desktop", "Claude Desktop"),
+        "https://modelcontextprotocol.io/docs/develop/connect-local-servers",
+        "$CONFIG/Claude/claude_desktop_config.json",
+        editor=_STRICT,
+        scope="user",
+    ),
+    Client(
+        *("cursor", "Cursor", "https://cursor.com/docs/context/mcp"),
+        *("~/.cursor/mcp.json", ".cursor/mcp.json"),
+        folder=_WORKSPACE,
+        next_project="turn the server on in its settings, under MCP",
+    ),
+    Client(
+        *("vscode", "VS Code"),
+        "https://code.visualstudio.com/docs/copilot/reference/mcp-configuration",
+        *("$CONFIG/Code/User/mcp.json", ".vscode/mcp.json", "servers"),
+        extra=MappingProxyType({"type": "stdio"}),
+        folder=_WORKSPACE,
+        next_project="open the project, start the server and confirm that you trust it",
+        next_user="start the server and confirm that you trust it",
+    ),
+    Client(
+        *("codex", "Codex", "https://developers.openai.com/codex/config-reference"),
+        *("~/.codex/config.toml", ".codex/config.toml", "mcp_servers"),
+        editor=TomlFile(),
+        home="CODEX_HOME",
+        scope="user",  # it reads a project's file only in projects that it was told to trust
+        next_project="start it in the project and trust the project; else it ignores the file",
+    ),
+    Client(
+        *("windsurf", "Windsurf", "https://docs.windsurf.com/windsurf/cascade/mcp"),
+        "~/.codeium/windsurf/mcp_config.json",
+        scope="user",
+        next_user="press refresh beside its list of MCP servers",
+    ),
+    Client(
+        *("zed", "Zed", "https://zed.dev/docs/ai/mcp"),
+        *("$XDG/zed/settings.json", ".zed/settings.json", "context_servers"),
+        next_project="open the project and trust it",
+    ),
+    Client(
+        *("gemini", "Gemini CLI", "https://geminicli.com/docs/tools/mcp-server"),
+        *("~/.gemini/settings.json", ".gemini/settings.json"),
+        editor=JsonFile(comments=True, byte_order_mark=False),
+        next_project="start it in the project and trust the folder",
+        next_user="restart it; in a folder that it does not trust it starts no server",
+    ),
+)
+_BY_NAME = {client.name: client for client in CLIENTS}
+
+
+def find(name: str) -> Client:
+    """Return a client by its name; raise BadInput."""
+    if name not in _BY_NAME:
+        raise BadInput(f"{name!r} is no client", f"choose one of: {', '.join(_BY_NAME)}")
+    return _BY_NAME[name]
+
+
+def user_file(
+    client: Client, environ: Mapping[str, str] = os.environ, platform: str = sys.platform
+) -> Path:
+    """Return the user's own file of a client on a platform."""
+    if folder := environ.get(client.home or "-"):
+        return Path(folder, Path(client.user_file).name)
+    home = Path.home()
+    xdg = config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+    if platform == "win32":
+        xdg = config = Path(environ.get("APPDATA") or home / "AppData/Roaming")
+    elif platform == "darwin":
+        # Zed keeps its settings in ~/.config here too, whatever XDG_CONFIG_HOME says
+        xdg, config = home / ".config", home / "Library/Application Support"
+    first, _, rest = client.user_file.partition("/")
+    return {"~": home, "$CONFIG": config, "$XDG": xdg}[first] / rest
