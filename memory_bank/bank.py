@@ -48,12 +48,16 @@ class Bank:
     A bank may be used from several threads: one works at a time.
     """
 
-    def __init__(self, place: Layout, settings: Settings) -> None:
+    def __init__(self, place: Layout, settings: Settings, *, allow_secrets: bool = False) -> None:
         """Open the bank at `place`; nothing is read yet."""
         self.layout = place
         self.settings = settings
         self.store = Store(
-            place, lambda: self._heal(WRITING), lambda path: session_notes.keep_out(place, path)
+            place,
+            lambda: self._heal(WRITING),
+            lambda path: session_notes.keep_out(place, path),
+            allowed=settings.secrets.allow,
+            allow_secrets=allow_secrets,
         )
         self.lock = threading.RLock()
         self.healed: list[str] = []
@@ -343,12 +347,16 @@ def _synced(index: Index) -> None:
 
 
 def open_bank(
-    path: str | os.PathLike[str] | None = None, *, settings: Mapping[str, object] | None = None
+    path: str | os.PathLike[str] | None = None,
+    *,
+    settings: Mapping[str, object] | None = None,
+    allow_secrets: bool = False,
 ) -> Bank:
     """Open a bank: a folder of notes, or the `.memories` of a project; make its files on first use.
 
     Which one without a path: `layout.locate`. `settings` maps "section.key" to values that win over
-    files and environment. Raises NoBank, BadSetting.
+    files and environment. With `allow_secrets`, no write is refused with SecretFound. Raises
+    NoBank, BadSetting.
     """
     place = layout.locate(path, settings=settings)
-    return Bank(place, config.load(place.root, flags=settings))
+    return Bank(place, config.load(place.root, flags=settings), allow_secrets=allow_secrets)

@@ -125,6 +125,14 @@ class Http(NamedTuple):
         return "Http(…)"
 
 
+class Secrets(NamedTuple):
+    """Section `[secrets]`: what may stand in a note although it looks like a secret."""
+
+    allow: Annotated[
+        tuple[str, ...], Key("hashes of values that are no secrets: SecretFound tells them")
+    ] = ()
+
+
 class Settings(NamedTuple):
     """All settings of one bank, each section by its name, and where each value came from."""
 
@@ -132,10 +140,13 @@ class Settings(NamedTuple):
     search: Search = Search()
     onnx: Onnx = Onnx()
     http: Http = Http()
+    secrets: Secrets = Secrets()
     origins: Mapping[str, str] = MappingProxyType({})
 
 
-SECTIONS: Mapping[str, Any] = {"memory": Memory, "search": Search, "onnx": Onnx, "http": Http}
+SECTIONS: Mapping[str, Any] = {
+    "memory": Memory, "search": Search, "onnx": Onnx, "http": Http, "secrets": Secrets,
+}  # fmt: skip
 
 
 def load(
@@ -183,9 +194,8 @@ def template() -> str:
         if section != last:
             lines += ["", f"# [{section}]"]
             last = section
-        shown = (
-            str(default).lower() if isinstance(default, bool) else f"{default!r}".replace("'", '"')
-        )
+        value = list(default) if isinstance(default, tuple) else default
+        shown = str(value).lower() if isinstance(value, bool) else f"{value!r}".replace("'", '"')
         lines.append(f"# {key} = {shown}  # {meta.told}")
     return "\n".join(lines) + "\n"
 
@@ -259,6 +269,8 @@ def parse(text: str, default: object) -> object:
         return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(
             text.strip().lower(), text
         )
+    if isinstance(default, tuple):
+        return [part.strip() for part in text.split(",") if part.strip()]
     for kind in (int, float):
         if isinstance(default, int | float):
             try:
@@ -283,8 +295,13 @@ def _checked(name: str, value: object, where: str) -> object:
         raise BadSetting(f"{where}: unknown setting {name!r}", _listed(keys)) from None
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value) if abs(value) < _HUGE else math.inf
+    if isinstance(default, tuple) and isinstance(value, list | tuple):
+        value = tuple(value) if all(isinstance(item, str) for item in value) else value
     if type(value) is not type(default):
-        wanted = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+        wanted = {
+            bool: "true or false", int: "a whole number", float: "a number", str: "text",
+            tuple: "a list of texts",
+        }  # fmt: skip
         shown = "its value" if meta.private else _shown(value)  # it may be a key
         raise BadSetting(f"{where}: {name}: {shown} is not {wanted[type(default)]}", meta.help)
     if meta.choices and value not in meta.choices:

@@ -30,6 +30,10 @@ class BadSetting(BadInput):
     """A setting is unknown, has a wrong value, or may not be set where it was."""
 
 
+class SecretFound(BadInput):
+    """A write would add a key, a token or a password to a note; the value is in no message."""
+
+
 class NoBank(BadInput):
     """There is no bank where one was looked for."""
 

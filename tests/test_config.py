@@ -239,7 +239,9 @@ def test_the_template_says_nothing_and_everything(project: Path, folder: Path) -
     told: dict[str, dict[str, Any]] = tomllib.loads("\n".join(lines))
     assert told == {
         section: {
-            k: default for s, k, default, m in config.describe() if s == section and not m.private
+            k: list(default) if isinstance(default, tuple) else default
+            for s, k, default, m in config.describe()
+            if s == section and not m.private
         }
         for section in told
     }

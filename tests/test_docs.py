@@ -148,6 +148,7 @@ def test_settings_and_their_page_agree() -> None:
     for name, (default, meta) in known.items():
         row = rows[name]
         shown = f'"{default}"' if isinstance(default, str) else str(default).lower()
+        shown = "[]" if default == () else shown
         variable = f"MEMORY_BANK_{name.removeprefix('memory.').replace('.', '_')}".upper()
         assert [f"`{shown}`", f"`{variable}`"] == [cell.strip() for cell in row.split("|")[2:4]]
         private = "**private**" in row or "All of it is **private**" in section_of(text, name)

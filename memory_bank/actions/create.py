@@ -51,7 +51,7 @@ def create(
     }
     text = _text(content, {key: value for key, value in metadata.items() if value}, wanted)
     check_size(bank, text)
-    bank.store.create(path, text)
+    bank.store.create(path, text, given=content)
     bank.catch_up()
     note = reader.parse(path, reader.encoded(text))
     return Remembered(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 
 from memory_bank.actions.joined import LinkShown
 from memory_bank.actions.navigate import broken
 from memory_bank.bank import Bank
 from memory_bank.config import Settings
+from memory_bank.errors import MemoryBankError
 from memory_bank.indexer.report import Progress, SyncReport
 from memory_bank.indexer.watch import unavailable
 from memory_bank.layout import LEFT_ALONE
@@ -43,6 +46,17 @@ class Twins:
 
 
 @dataclass(frozen=True, slots=True)
+class SecretShown:
+    """A place in a note where a secret stands; its value is told nowhere."""
+
+    path: str
+    line: int
+    kind: str
+    hash: str
+    """What `secrets.allow` names it by."""
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     """The state of a bank."""
 
@@ -57,6 +71,8 @@ class Health:
     odd_names: tuple[Unindexed, ...]
     """Notes whose names no new note may have, and why: they are read all the same."""
     same_ids: tuple[Twins, ...]
+    secrets: tuple[SecretShown, ...]
+    """Keys, tokens and passwords that stand in notes."""
     healed: tuple[str, ...]
     """What a killed process had left half done, or was damaged, and is mended just now."""
     waiting: int
@@ -75,14 +91,22 @@ class Health:
 
     def __post_init__(self) -> None:
         """Sum up."""
-        wrong = (self.unindexed, self.faults, self.broken_links, self.same_ids, self.waiting)
+        wrong = (
+            self.unindexed,
+            self.faults,
+            self.broken_links,
+            self.same_ids,
+            self.secrets,
+            self.waiting,
+        )
         object.__setattr__(self, "healthy", not any((*wrong, self.problem)))
 
 
 def doctor(bank: Bank, progress: Progress | None = None) -> Health:
     """Check the indices against the files, mend them, and list what only a person can mend."""
     report = bank.sync(progress)
-    return bank.healing(lambda index: _health(index, bank, bank.settings, report))
+    health = bank.healing(lambda index: _health(index, bank, bank.settings, report))
+    return replace(health, secrets=tuple(_secrets(bank)))
 
 
 def _health(index: Index, bank: Bank, settings: Settings, report: SyncReport) -> Health:
@@ -100,6 +124,7 @@ def _health(index: Index, bank: Bank, settings: Settings, report: SyncReport) ->
             if (reason := names.oddity(path))
         ),
         same_ids=tuple(Twins(*row) for row in lookup.same_ids(index.base)),
+        secrets=(),
         healed=tuple(report.healed),
         waiting=report.waiting,
         problem=report.problem or None,
@@ -110,3 +135,16 @@ def _health(index: Index, bank: Bank, settings: Settings, report: SyncReport) ->
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,
     )
+
+
+def _secrets(bank: Bank) -> Iterator[SecretShown]:
+    """Look for secrets in all files of the bank, those that are not indexed too."""
+    from memory_bank.notes import secrets  # start-up: nobody else looks for them
+    from memory_bank.notes.decoding import decode
+
+    for path in sorted(bank.store.scan().files):
+        with suppress(MemoryBankError):  # it went meanwhile, or can't be read: listed elsewhere
+            text = decode(bank.store.read_bytes(path)).text
+            for secret in secrets.find(text, bank.settings.secrets.allow):
+                line = secrets.line(text, secret.start)
+                yield SecretShown(path, line, secret.kind, secrets.fingerprint(secret.value))

@@ -147,9 +147,10 @@ def merge(
         away = [Change(path, None, etags[path], trash=True) for path in paths if path != goal]
         others = [change for change in links if change.path not in etags]
         written = Change(goal, reader.encoded(text), etags.get(goal, files.ABSENT))
-        if goal in etags:  # its old text is kept in the trash like that of the others
-            bank.store.keep(goal)
-        bank.store.apply([written, *away, *others])
+        kept_too = (
+            goal if goal in etags else ""
+        )  # its old text goes to the trash, as that of others
+        bank.store.apply([written, *away, *others], given=content, keep=kept_too)
     bank.catch_up()
     meta = reader.parse(goal, text.encode())
     return Merged(

@@ -249,12 +249,12 @@ def _first_path(bank: Bank, content: str, kind: str, name: str) -> str:
 def _create(bank: Bank, text: str, content: str, kind: str, name: str) -> tuple[str, str]:
     first = _first_path(bank, content, kind, name)
     if name:
-        return first, bank.store.create(first, text)
+        return first, bank.store.create(first, text, given=content)
     stem = names.name_of(first)
     for number in range(1, _MOST_NAMES):
         path = first if number == 1 else f"{stem}-{number}.md"
         try:
-            return path, bank.store.create(path, text)
+            return path, bank.store.create(path, text, given=content)
         except NoteExists:
             continue
     raise NoteExists(

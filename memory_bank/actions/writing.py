@@ -46,7 +46,7 @@ def append(bank: Bank, name: str, content: str, *, if_match: str | None = None) 
         joint = "" if not text or text.endswith(("\n", "\r")) else newline
         return f"{text}{joint}{gap}{body}{newline}"
 
-    return write(bank, name, add, if_match=if_match)
+    return write(bank, name, add, if_match=if_match, given=content)
 
 
 def update(bank: Bank, name: str, content: str, *, if_match: str | None = None) -> Written:
@@ -66,7 +66,7 @@ def update(bank: Bank, name: str, content: str, *, if_match: str | None = None) 
         gap = newline if parts.body.startswith(newline) and not new.startswith(newline) else ""
         return parts.opening + parts.block + parts.closing + gap + new
 
-    return write(bank, name, swap, if_match=if_match)
+    return write(bank, name, swap, if_match=if_match, given=content)
 
 
 def edit(
@@ -92,7 +92,7 @@ def edit(
     def change(text: str) -> str:
         return _replaced(text, old, new, count) if old else _resectioned(text, section, new)
 
-    return write(bank, name, change, if_match=if_match)
+    return write(bank, name, change, if_match=if_match, given=new)
 
 
 def set_status(bank: Bank, name: str, status: str, *, if_match: str | None = None) -> Written:
@@ -109,8 +109,12 @@ def write(
     *,
     keys: Mapping[str, object] | None = None,
     if_match: str | None = None,
+    given: str = "",
 ) -> Written:
-    """Change a note's text and front-matter keys under the lock, and index it."""
+    """Change a note's text and front-matter keys under the lock, and index it.
+
+    `given` is what the caller wrote: lines of a secret in it are counted there.
+    """
     bank.check_enabled()
     path = bank.find(name)
     changed = False
@@ -125,7 +129,7 @@ def write(
             check_size(bank, new)
         return touched(new, datetime.now(UTC), keys or {}) if dated(new) or keys else new
 
-    etag = bank.store.change(path, apply, if_match)
+    etag = bank.store.change(path, apply, if_match, given=given)
     bank.catch_up()
     return Written(path, etag, changed, session_notes.warning(bank.layout, path))
 

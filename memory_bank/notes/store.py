@@ -2,13 +2,13 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank.errors import NoteNotFound
+from memory_bank.errors import NoteNotFound, UnreadableNote
 from memory_bank.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
 from memory_bank.layout import Layout, private_folder
 from memory_bank.locks import locked
@@ -39,12 +39,18 @@ class Store:
         layout: Layout,
         healed: Callable[[], None] | None = None,
         placing: Callable[[str], None] = lambda _: None,
+        *,
+        allowed: Collection[str] = (),
+        allow_secrets: bool = False,
     ) -> None:
         """Work on the files of the bank at `layout`.
 
         `healed` is called when a change was finished that a killed writer had left half done,
-        `placing` with the path of each note before it comes to a place where none was.
+        `placing` with the path of each note before it comes to a place where none was. `allowed`
+        has the fingerprints of values that are no secrets.
         """
+        self._allowed = allowed
+        self._allow_secrets = allow_secrets
         self._healed = healed
         self._placing = placing
         self.root = layout.root
@@ -116,8 +122,11 @@ class Store:
             ]
         return bool(places)
 
-    def create(self, path: str, text: str) -> str:
-        """Write a new note and return its etag; raise NoteExists when the name is taken."""
+    def create(self, path: str, text: str, *, given: str = "") -> str:
+        """Write a new note and return its etag; raise NoteExists when the name is taken.
+
+        `given` is what the caller wrote of it. Raises SecretFound.
+        """
         from memory_bank.notes import reader
 
         names.check_new(path)
@@ -126,38 +135,82 @@ class Store:
             if self.exists(path):
                 raise files.taken(path)
             data = reader.encoded(text)
+            self._check_secrets(text, (), given=given, path=path)
             self._placing(path)
             files.replace(file, data, files.ABSENT)
         return etag(data)
 
-    def change(self, path: str, edit: Callable[[str], str], if_match: str | None = None) -> str:
+    def change(
+        self,
+        path: str,
+        edit: Callable[[str], str],
+        if_match: str | None = None,
+        *,
+        given: str = "",
+    ) -> str:
         """Rewrite a note's text under the lock and return its new etag.
 
         `edit` gets the current text without its byte order mark. With `if_match`, raises Conflict
-        unless the file still has that etag. Raises UnreadableNote for a file that isn't UTF-8.
+        unless the file still has that etag. Raises UnreadableNote for a file that isn't UTF-8,
+        SecretFound when the edit, whose text is `given`, adds one.
         """
         from memory_bank.notes import reader
+
+        def checked(text: str) -> str:
+            new = edit(text)
+            if new != text:
+                self._check_secrets(new, (text,), given=given)
+            return new
 
         file = names.inside(self.root, path)
         with self.writing():
             data = self.read_bytes(path)
             if if_match is not None:
                 files.check(file, if_match)
-            new = reader.edited(data, edit)
+            new = reader.edited(data, checked)
             if new != data:
                 files.replace(file, new, etag(data))
         return etag(new)
 
-    def apply(self, changes: "Sequence[Change]") -> None:
-        """Make several changes, all or none; the caller is inside `writing`."""
+    def apply(self, changes: "Sequence[Change]", *, given: str = "", keep: str = "") -> None:
+        """Make several changes, all or none; the caller is inside `writing`.
+
+        The note at `keep` is copied to the trash before. Raises SecretFound for a secret that is
+        in none of the changed notes yet, nor in one of their names.
+        """
         from memory_bank.notes import journal
 
         for change in changes:
             names.inside(self.root, change.path)
+        self._check_changes(changes, given)
+        for change in changes:
             if change.expected == files.ABSENT:
                 self._placing(change.path)
         private_folder(self._trash)
+        if keep:
+            self.keep(keep)
         journal.apply(self.root, self._trash, changes, _stamp())
+
+    def _check_changes(self, changes: "Sequence[Change]", given: str) -> None:
+        if self._allow_secrets:
+            return
+        there = [change.path for change in changes if change.expected != files.ABSENT]
+        data = [files.read(names.inside(self.root, path)) or b"" for path in there]
+        before = [*there, *map(_text, data)]
+        for change in changes:
+            if change.data is not None:
+                name = "" if change.path in there else change.path
+                text = _text(change.data)
+                self._check_secrets(text, before, given=given, path=name)
+
+    def _check_secrets(
+        self, text: str, before: Sequence[str], *, given: str, path: str = ""
+    ) -> None:
+        """Raise SecretFound for a text that adds one to what was there before."""
+        if not self._allow_secrets:
+            from memory_bank.notes import secret_gate  # start-up: readers write nothing
+
+            secret_gate.check(text, before, given=given, path=path, allowed=self._allowed)
 
     def delete(self, path: str, if_match: str | None = None) -> Trashed:
         """Move a note to the trash; with `if_match`, only if it still has that etag."""
@@ -230,6 +283,16 @@ class Store:
                 file = self.root / path
                 if file.lstat().st_mtime < limit:
                     file.unlink()
+
+
+def _text(data: bytes) -> str:
+    """Return what a file's bytes say, also of one that holds no text at all."""
+    from memory_bank.notes.decoding import decode  # start-up: a writer's
+
+    try:
+        return decode(data).text
+    except UnreadableNote:
+        return data.decode("latin-1")
 
 
 def _stamp() -> str:

@@ -36,12 +36,20 @@ class BadUsage(BadInput):
 class Call:
     """One call of a command: where its bank is and how it answers."""
 
-    def __init__(self, command: str, *, bank: str | None = None, json: bool = False) -> None:
+    def __init__(
+        self,
+        command: str,
+        *,
+        bank: str | None = None,
+        json: bool = False,
+        allow_secret: bool = False,
+    ) -> None:
         """Take over what the command line says for every command."""
         self.command = command
         self.named_bank = bank
         """The folder given by `--bank` or MEMORY_BANK."""
         self.json = json
+        self.allow_secret = allow_secret
         self.root: Path | None = None
         self._page = Page(sys.stdout)
         self._aside = Page(sys.stderr)
@@ -73,7 +81,7 @@ class Call:
         from memory_bank.bank import open_bank
 
         try:
-            bank = open_bank(self.named_bank)
+            bank = open_bank(self.named_bank, allow_secrets=self.allow_secret)
         except FileNotFoundError as error:
             raise NoBank("the working directory is gone", "change to one that is there") from error
         self.root = bank.layout.root

@@ -14,6 +14,7 @@ from memory_bank.frontends.cli._help import Command, Example
 
 _BANK = "memory_bank.bank"
 _JSON = "memory_bank.json"
+ALLOW_SECRET = "memory_bank.allow_secret"  # noqa: S105  (the name of an option)
 
 
 def as_command(
@@ -38,7 +39,12 @@ def as_command(
 
 
 def _call(ctx: click.Context) -> Call:
-    return Call(ctx.command_path, bank=named_bank(ctx), json=bool(ctx.meta.get(_JSON)))
+    return Call(
+        ctx.command_path,
+        bank=named_bank(ctx),
+        json=bool(ctx.meta.get(_JSON)),
+        allow_secret=bool(ctx.meta.get(ALLOW_SECRET)),
+    )
 
 
 def shared_options() -> list[click.Option]:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from memory_bank.frontends.cli import _completing as completing
+from memory_bank.frontends.cli._command import ALLOW_SECRET
 
 Function = Callable[..., Any]
 Decorator = Callable[[Function], Function]
@@ -67,6 +68,19 @@ def if_match(function: Function) -> Function:
     """Take the version of the note that is meant."""
     what = "Only if the note still has this etag (see show --json)"
     return click.option("--if-match", metavar="ETAG", help=what)(function)
+
+
+def allow_secret(function: Function) -> Function:
+    """Take whether a text that looks like a secret is written all the same."""
+
+    def keep(ctx: click.Context, _: click.Parameter, value: object) -> None:
+        if value:
+            ctx.meta[ALLOW_SECRET] = True
+
+    what = "Write it although it looks like a secret"
+    return click.option(
+        "--allow-secret", is_flag=True, expose_value=False, callback=keep, help=what
+    )(function)
 
 
 def limit(default: int | None, what: str) -> Decorator:

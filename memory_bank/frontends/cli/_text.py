@@ -30,13 +30,18 @@ def given(text: str | None) -> str | None:
     return _stdin()
 
 
-def given_or_edited(text: str | None, start: str = "") -> str:
-    """Return the text of an argument or of stdin, else what the user makes of `start`."""
+@contextmanager
+def given_or_edited(text: str | None, start: str = "") -> Iterator[str]:
+    """Hand out the text of an argument or of stdin, else what the user makes of `start`.
+
+    An edited text is kept, as in `editing`, when the body raises.
+    """
     found = given(text)
     if found is not None:
-        return found
+        yield found
+        return
     with editing("text.md", start) as (written, _):
-        return written
+        yield written
 
 
 @contextmanager

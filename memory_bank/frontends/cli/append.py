@@ -25,12 +25,14 @@ GROUP = "Write"
 @options.note()
 @options.text()
 @options.if_match
+@options.allow_secret
 def command(call: Call, *, name: str, text: str | None, if_match: str | None) -> int:
     """Add text at the end of a note."""
     from memory_bank.actions.writing import append
 
     with call.open() as bank:
         path = bank.find(name)
-        done = append(bank, path, _text.given_or_edited(text), if_match=if_match)
+        with _text.given_or_edited(text) as content:
+            done = append(bank, path, content, if_match=if_match)
     call.answer(done, lambda done: show_written(call, done))
     return 0

@@ -105,6 +105,8 @@ def _shown(one: Setting, *, default: bool, origin: bool) -> str:
     if origin:
         return _origin(one)
     value = one.default if default else one.value
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -24,7 +24,7 @@ GROUP = "Look after"
     why="""
     Checks the index against the files and mends it, then lists what only you can mend: files that
     are not indexed, each with the reason; front matter that could not be read as it stands; broken
-    links; ids that several notes claim. It changes no note.
+    links; ids that several notes claim; secrets in notes, by kind and line. It changes no note.
     """,
     examples=(
         ("memory-bank doctor", "what is wrong, if anything"),
@@ -82,6 +82,14 @@ def _show(call: Call, health: Health) -> None:
         [
             (f"{twins.note_id}  ", (", ".join(map(call.place, twins.paths)), "place"))
             for twins in health.same_ids
+        ],
+    )
+    _list(
+        call,
+        "secrets in notes",
+        [
+            ((call.place(one.path, one.line), "place"), f"  {one.kind} (hash {one.hash})")
+            for one in health.secrets
         ],
     )
     call.show_healed(health.healed)

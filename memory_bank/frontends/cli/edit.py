@@ -42,6 +42,7 @@ GROUP = "Write"
 @click.option("--new", metavar="TEXT", help="What to put there; - reads stdin")
 @click.option("--count", metavar="N", type=int, help="How often --old is there (1)")
 @options.if_match
+@options.allow_secret
 def command(
     call: Call,
     *,
@@ -100,4 +101,4 @@ def _in_editor(bank: Bank, name: str, if_match: str | None) -> Written:
     if not note.writable:
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
     with _text.editing(note.path.rpartition("/")[2], note.content) as (written, _):
-        return write(bank, note.path, lambda _: written, if_match=etag)
+        return write(bank, note.path, lambda _: written, if_match=etag, given=written)

@@ -46,6 +46,7 @@ GROUP = "Organise"
 )
 @click.option("--text", metavar="TEXT", help="What it says; - reads stdin")
 @options.tags("Tags on top of those of the sources")
+@options.allow_secret
 def command(
     call: Call, *, sources: tuple[str, ...], target: str, text: str | None, tags: tuple[str, ...]
 ) -> int:

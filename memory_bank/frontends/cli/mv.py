@@ -29,6 +29,7 @@ GROUP = "Organise"
 )
 @options.note()
 @click.argument("new", metavar="NEW")
+@options.allow_secret
 def command(call: Call, *, name: str, new: str) -> int:
     """Rename a note; links to it follow."""
     from memory_bank.actions.organise import rename

@@ -60,6 +60,7 @@ _SOURCES = ("manual", "agent", "session", "import")
     help="Who says so: manual, agent, session (kept out of git), import",
 )
 @click.option("--agent", metavar="NAME", default="", help="Which agent, if one does")
+@options.allow_secret
 def command(
     call: Call,
     *,
@@ -90,18 +91,19 @@ def command(
         entity(words)  # before somebody writes a text in vain
     with call.open() as bank:
         bank.check_enabled()
-        done = remember(
-            bank,
-            _text.given_or_edited(text),
-            tags=tags,
-            type=kind or (source if source == "session" else ""),
-            name=name,
-            file_refs=[_below(bank.layout.project, file) for file in files],
-            symbol_refs=symbols,
-            entity_refs=entities,
-            source_type=source,
-            source_agent=agent,
-        )
+        with _text.given_or_edited(text) as content:
+            done = remember(
+                bank,
+                content,
+                tags=tags,
+                type=kind or (source if source == "session" else ""),
+                name=name,
+                file_refs=[_below(bank.layout.project, file) for file in files],
+                symbol_refs=symbols,
+                entity_refs=entities,
+                source_type=source,
+                source_agent=agent,
+            )
     call.answer(done, render)
     return 0
 

@@ -26,6 +26,7 @@ GROUP = "Write"
 @options.note()
 @options.text()
 @options.if_match
+@options.allow_secret
 def command(call: Call, *, name: str, text: str | None, if_match: str | None) -> int:
     """Replace the whole text of a note."""
     from memory_bank.actions.listing import show

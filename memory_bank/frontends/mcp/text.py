@@ -165,6 +165,7 @@ def health(found: Health, quotes: Quotes) -> str:
         *(f"not indexed: {one.path}: {one.reason}" for one in found.unindexed),
         *(f"fault: {one.path}:{one.line}: {one.reason}" for one in found.faults),
         *(f"broken link: {one.source}:{one.line}: {one.problem}" for one in found.broken_links),
+        *(f"secret: {one.path}:{one.line}: {one.kind}" for one in found.secrets),
         *(f"same id {one.note_id}: {', '.join(one.paths)}" for one in found.same_ids),
         *(f"odd name: {one.path}: {one.reason}" for one in found.odd_names),
     ]

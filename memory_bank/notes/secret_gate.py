@@ -1,0 +1,75 @@
+"""Refuse a write that would add a secret to a note; what was in it before stays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from memory_bank.errors import SecretFound
+from memory_bank.notes import secrets
+from memory_bank.notes.secrets import Secret
+
+_TOLD = 5
+"""Secrets that an error names."""
+
+
+def check(
+    text: str,
+    before: Sequence[str],
+    *,
+    given: str = "",
+    path: str = "",
+    allowed: Collection[str] = (),
+) -> None:
+    """Raise SecretFound if a note's new text has a secret that no text of `before` has.
+
+    The error counts lines in `given`, what the caller wrote, where the secret is from there, else
+    in the note. `path` is looked at too, for a new name. Neither error nor traceback has a value.
+    """
+    found = _added(text, before, allowed)
+    places = [_place(text, given, secret) for secret in found[:_TOLD]]
+    named = _added(path, before, allowed)
+    found += named
+    places += ["the note's name"] * len(named)
+    if found:
+        raise _refusal(found, places)
+
+
+def _added(text: str, before: Sequence[str], allowed: Collection[str]) -> list[Secret]:
+    """Return the secrets that are new: a value that stood there in other surroundings is not."""
+    found = secrets.find(text, allowed)
+    if not found:
+        return []
+    known = {_bare(secret.value) for old in before for secret in secrets.find(old, allowed)}
+    new: dict[str, Secret] = {}
+    for secret in found:
+        value = _bare(secret.value)
+        if value not in known and value not in new and len(new) <= _TOLD:
+            if any(secret.value in old for old in before):
+                known.add(value)
+            else:
+                new[value] = secret
+    return list(new.values())
+
+
+def _bare(value: str) -> str:
+    """Return a value without what an editor or a quote changes: white space."""
+    return "".join(value.split())
+
+
+def _place(text: str, given: str, secret: Secret) -> str:
+    at = given.find(secret.value)
+    if at >= 0:
+        return f"line {secrets.line(given, at)}"
+    return f"line {secrets.line(text, secret.start)} of the note"
+
+
+def _refusal(found: Sequence[Secret], places: Sequence[str]) -> SecretFound:
+    listed = [f"{secret.kind} ({place})" for secret, place in zip(found, places, strict=False)]
+    more = " and more" if len(found) > _TOLD else ""
+    what = "a secret" if len(found) == 1 else "secrets"
+    hashes = ", ".join(f'"{secrets.fingerprint(secret.value)}"' for secret in found[:_TOLD])
+    return SecretFound(
+        f"nothing was written: it would add {what}: {', '.join(listed[:_TOLD])}{more}",
+        "write where it is kept instead; a person who wants it there may give --allow-secret on the"
+        f" command line, or add to the settings: [secrets] allow = [{hashes}]",
+    )

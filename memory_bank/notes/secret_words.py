@@ -1,0 +1,136 @@
+"""Tell a value that was drawn at random, or chosen as a password, from words and placeholders."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from math import log2
+
+_FEW = 0.5
+"""Share of a value that one character makes up in `xxxxxxxx` or `000000000001`."""
+_LEAST_KINDS = 4
+_SEQUENCES = (
+    "0123456789012345678901234567890",
+    "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz",
+    "9876543210987654321098765432109",
+    "qwertyuiopasdfghjklzxcvbnm",
+)
+_IN_A_ROW = 8
+"""Characters in the order of a keyboard or an alphabet that nobody draws at random."""
+
+_INVENTED = re.compile(
+    r"example|placeholder|changeme|change[-_]?this|replace[-_]?(?:me|with|this)?|your[-_ ]|[-_ ]here\b|yourkey|yourtoken"
+    r"|my[-_]?(?:secret|token|password|api|key)|dummy|redacted|insert|foobar|foo[-_]?bar|sample"
+    r"|todo|fixme|x{4,}|\*{3,}|\.{3}|…|•{3}|password|passwd|passw0rd|p4ssw0rd|p@ssw0rd|deadbeef"
+    r"|not[-_]?a?[-_]?(?:real|secret)|fake|lorem|ipsum|secret[-_]?(?:key|token|value|here)"
+    r"|none\b|null|undefined|true\b|false\b|test(?:ing)?[-_]?(?:key|token|pass|secret|value)"
+)
+"""Parts of values that are written where a secret would stand."""
+_INSIDE_CODE = re.compile(
+    r"[$%@#]\{|\{\{|\$\(|[-_/:.]\$[A-Za-z_]+$|^\$|^%[A-Za-z_]\w*%|^[<{\[(]|^[A-Za-z_][\w.:>-]*[(\[{]"
+    r"|^(?:process|os|env|config|settings|secrets|vars|self|this|request|req|ctx|options|params)[.\[]"
+    r"|^(?:https?|ssh|ftp|file|git|arn|urn|op|vault|ref|data|sha256|sha512|sha1)[:/@]"
+    r"|^(?:\.{0,2}|~|[A-Za-z]:)[/\\][\w./\\ -]*$|^--?[a-z-]+$"
+)
+"""Beginnings of what code, a shell or a template puts in, and of paths and addresses."""
+_COMMON = frozenset(
+    [
+        "password", "passwd", "pass", "pwd", "pw", "secret", "token", "key", "user", "username",
+        "admin", "root", "guest", "test", "tester", "postgres", "mysql", "redis", "mongo", "rabbitmq",
+        "changeit", "default", "letmein", "welcome", "qwerty", "hunter", "apikey", "api-key", "api_key",
+        "credential", "credentials", "login", "value", "string", "required", "optional", "hidden",
+        "empty", "unset", "tiger", "demo", "pass123", "test123", "admin123", "root123", "user123",
+        "abc123", "secret123", "token123", "key123", "pass1234", "test1234", "admin1234", "welcome1",
+        "password1", "1234", "12345", "123456", "12345678", "123456789", "1234567890", "s3cr3t", "s3cret",
+        "secr3t", "pa55word", "pa55w0rd", "foo", "bar", "baz", "toor", "minioadmin", "elastic", "oauth2",
+        "basic", "bearer", "utf8", "utf-8", "utf-16", "base64", "base32", "base58", "bcrypt", "argon2",
+        "argon2id", "argon2i", "pbkdf2", "scrypt", "md5", "sha1", "sha2", "sha3", "sha-1", "sha-256",
+        "sha256", "sha512", "sha-512", "hs256", "rs256", "es256", "ed25519", "aes-256", "aes256", "rsa4096",
+        "rsa2048", "x509", "http2", "python3", "oauth1", "oauth2.0", "tls1.2", "tls1.3", "web3", "ipv4", "ipv6",
+    ]
+)  # fmt: skip
+_TECHNICAL = re.compile(
+    r"v?\d+(?:\.\d+)*[a-z]?|(?:sha|md|aes|rsa|hs|rs|es|ps|utf|iso|rfc|ed|pbkdf|argon|oauth|base|http|s|ec|p|nist|fips|cve|k|tls)-?\d[\w./-]*"
+    r"|\d+(?:st|nd|rd|th|px|em|rem|pt|kb|mb|gb|ms|s|min|h|d|am|pm|bits?|bytes?|chars?|x|k|m|%)\+?"
+    r"|\d{1,4}[-/.:]\d{1,2}(?:[-/.:]\d{1,4})?\S*|(?:ctrl|cmd|alt|shift|option|meta)\+\S*|[a-z]+-\d+|e2e\S*"
+)
+_WORD = re.compile(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
+_CLASSES, _LEAST_MIXED, _LEAST_LETTERS = 3, 7, 8
+_HEX = re.compile(r"[0-9a-fA-F-]+")
+
+
+def placeholder(value: str) -> bool:
+    """Tell a value that stands for a secret: a variable, a mask, an example, a usual word."""
+    return value.lower() in _COMMON or masked(value) or bool(_INSIDE_CODE.search(value))
+
+
+def masked(value: str) -> bool:
+    """Tell an example, a mask or a sequence where a drawn part of a token would stand."""
+    lower = value.lower()
+    if _INVENTED.search(lower):
+        return True
+    kept = [char for char in lower if char.isalnum()]
+    if not kept or len(set(kept)) < _LEAST_KINDS:
+        return True
+    if max(kept.count(char) for char in set(kept)) > _FEW * len(kept):
+        return True
+    return len(kept) >= _IN_A_ROW and _in_sequence("".join(kept))
+
+
+def drawn(value: str) -> bool:
+    """Tell that the characters of a token look drawn at random: no words, no one class alone."""
+    core = value.strip("=")
+    if not any(char.isdigit() for char in core) or not any(char.isalpha() for char in core):
+        return False
+    least = 2.5 if _HEX.fullmatch(core) else 3.0
+    if entropy(core) < least:
+        return False
+    words = sum(len(found) for found in _WORD.findall(core))
+    if words > 0.65 * len(core):
+        return False
+    return _changes(core) > 0.2 * len(core)
+
+
+def chosen(value: str, *, loose: bool) -> bool:
+    """Tell a value that a person would choose as a password.
+
+    It mixes three of lower case, upper case, digits and signs. A `loose` look takes letters with
+    digits: where the text says that a password stands there.
+    """
+    if _TECHNICAL.fullmatch(value.lower()):
+        return False
+    lower = any(char.islower() for char in value)
+    upper = any(char.isupper() for char in value)
+    digit = any(char.isdigit() for char in value)
+    sign = any(char in "!@#$%^&*?+=~<>()[]{}|;," for char in value.rstrip(".,;:)"))
+    mixed = lower + upper + digit + sign
+    if mixed >= _CLASSES and (digit or sign) and len(value) >= _LEAST_MIXED:
+        return True
+    if not loose:
+        return False
+    if lower and upper and value.isalpha():  # letters alone: drawn, or no password
+        return len(value) >= _LEAST_LETTERS and _changes(value) > 0.35 * len(value)
+    return (lower or upper) and (digit or (sign and mixed > 1))
+
+
+def entropy(value: str) -> float:
+    """Return Shannon's entropy of a value's characters in bits a character."""
+    size = len(value)
+    return -sum(
+        count / size * log2(count / size) for count in (value.count(char) for char in set(value))
+    )
+
+
+def _in_sequence(kept: str) -> bool:
+    """Tell whether eight characters stand in the order of an alphabet, a keyboard or digits."""
+    parts = {kept[at : at + _IN_A_ROW] for at in range(min(len(kept), 400) - _IN_A_ROW + 1)}
+    return any(part in sequence for part in parts for sequence in _SEQUENCES)
+
+
+def _changes(value: str) -> int:
+    """Count where lower case, upper case, digits and signs follow another class."""
+    classes = [
+        "d" if char.isdigit() else "l" if char.islower() else "u" if char.isupper() else "s"
+        for char in value
+    ]
+    return sum(one != other for one, other in pairwise(classes))

@@ -1,0 +1,136 @@
+"""Secrets in a text: keys, tokens, passwords. Loaded at a write, and when a bank is looked over.
+
+A value is found by the form that its issuer documents (`secret_formats`), or by what stands beside
+it (`secret_places`). Placeholders and the examples of documentation are no secrets.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from blake3 import blake3
+
+from memory_bank.notes import secret_places as places
+from memory_bank.notes.secret_formats import matches
+from memory_bank.notes.secret_places import Place
+from memory_bank.notes.secret_words import drawn, masked, placeholder
+
+DIGITS = 16
+"""Hexadecimal digits of a hash: 64 bits, so that two values never have the same."""
+_CONTEXT = "memory_bank 2026-11 allowed secret"
+_BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,40}?)PRIVATE KEY(?: BLOCK)?-----")
+_PUTTY = re.compile(r"Private-Lines:[ \t]{0,3}\d{1,4}")
+_KEY_TEXT = re.compile(r"[A-Za-z0-9+/]{24,}")
+_NEAR, _LONGEST, _MOST = 800, 20_000, 20_000
+"""Characters in which a private key's text must begin, its most, and the most keys of a text."""
+_SECOND_PART = (".eyJ", ".ewo", ".eyA")
+_JWT = re.compile(r"(?<![\w-])([\w-]{10,})\.((?:ey[JA]|ewo)[\w-]{8,})\.([\w-]{10,})")
+_NEAR_KEY = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+_AWS_REACH = 160
+_EXAMPLES = frozenset(
+    [
+        "bfad3646774f8b7b", "0686e54423a35e06",  # AWS
+        "dd63cb5fe9c03c22", "713fe220847de449", "9b22fe78f4bd698e",  # jwt.io
+        "76549a3cc6ae37a7", "217869a6cc49ac3b",  # Stripe
+        "256d961706081dfe", "56baab1fcad58b3e", "ae9c5c5b634a5bc4", "871adfa43bfea2a4",  # GitHub
+        "a4f7fe33bd4db7cc", "264a5e64be2ad39a", "9e448554af406535",  # Telegram, Google
+    ]
+)  # fmt: skip
+"""Fingerprints of the values that their issuers' documentation shows."""
+
+
+class Secret(NamedTuple):
+    """A secret in a text. Its repr leaves the value out: it may end up in a log."""
+
+    kind: str
+    start: int
+    value: str
+
+    def __repr__(self) -> str:
+        """Show all but the value."""
+        return f"Secret({self.kind!r}, {self.start})"
+
+
+def fingerprint(value: str) -> str:
+    """Return what names a value in `secrets.allow`: 16 hexadecimal digits, white space left out."""
+    known = blake3("".join(value.split()).encode(), derive_key_context=_CONTEXT)
+    return known.hexdigest()[:DIGITS]
+
+
+def line(text: str, start: int) -> int:
+    """Return the line, from 1 on, in which a character of a text stands."""
+    ends = [text.count(mark, 0, start) for mark in ("\n", "\r", "\r\n")]
+    return 1 + ends[0] + ends[1] - ends[2]
+
+
+def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
+    """Return the secrets of a text in their order, each part of the text at most once.
+
+    `allowed` has the fingerprints of values that are none.
+    """
+    escapes = [at.start() for at in re.finditer(r"\\_", text)]  # as Markdown's editors write `_`
+    if escapes:
+        text = text.replace("\\_", "_")
+        escapes = [at - number for number, at in enumerate(escapes)]
+    found: list[Secret] = []
+    end = 0
+    for place in sorted(_places(text), key=lambda place: (place.start, -place.end)):
+        if place.start < end:
+            continue
+        value = text[place.start : place.end]
+        mark = fingerprint(value)
+        if mark not in _EXAMPLES and mark not in allowed:
+            start = place.start + bisect_left(escapes, place.start)
+            found.append(Secret(place.kind, start, value))
+        end = place.end
+    return found
+
+
+def _places(text: str) -> Iterator[Place]:
+    lower = text.replace("İ", "I").lower()  # the one letter that becomes longer
+    yield from _formats(text)
+    yield from _private_keys(text)
+    yield from _web_tokens(text)
+    yield from places.named(text, lower)
+    yield from places.others(text, lower)
+
+
+def _formats(text: str) -> Iterator[Place]:
+    for kind, start, end, body in matches(text):
+        if not masked(body):
+            yield Place(kind, start, end)
+            if kind == "AWS access key":
+                yield from _aws_secret(text, end)
+
+
+def _aws_secret(text: str, start: int) -> Iterator[Place]:
+    """Find the secret that belongs to an access key: 40 characters close behind it."""
+    found = _NEAR_KEY.search(text, start, start + _AWS_REACH)
+    if found and drawn(found[0]) and not placeholder(found[0]):
+        yield Place("AWS secret key", *found.span())
+
+
+def _private_keys(text: str) -> Iterator[Place]:
+    if "PRIVATE KEY" in text:
+        for found in islice(_BLOCK.finditer(text), _MOST):
+            body = _KEY_TEXT.search(text, found.end(), found.end() + _NEAR)
+            end = text.find("-----END", found.end(), found.end() + _LONGEST)
+            if body and not (0 <= end < body.start()) and not masked(body[0]):
+                yield Place("private key", found.start(), end if end > 0 else body.end())
+    if "Private-Lines:" in text:
+        for found in islice(_PUTTY.finditer(text), _MOST):
+            body = _KEY_TEXT.search(text, found.end(), found.end() + _NEAR)
+            if body and not masked(body[0]):
+                yield Place("PuTTY private key", found.start(), body.end())
+
+
+def _web_tokens(text: str) -> Iterator[Place]:
+    if any(part in text for part in _SECOND_PART):
+        for found in _JWT.finditer(text):
+            start = max(found[1].rfind("eyJ"), found[1].rfind("ewo"))
+            if start >= 0 and not masked(found[3]):
+                yield Place("JSON web token", found.start() + start, found.end())

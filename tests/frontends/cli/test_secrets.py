@@ -1,0 +1,84 @@
+"""A secret on the command line: refused with its kind and line, kept for its author, allowed when asked."""
+
+from __future__ import annotations
+
+import random
+import re
+import stat
+import string
+from pathlib import Path
+
+import pytest
+
+from tests.frontends.cli.conftest import Run, editor
+
+SECRET = "gh" + "p_" + "".join(random.Random(3).choices(string.ascii_letters + string.digits, k=36))
+WRITES = [
+    ("remember", SECRET),
+    ("remember", "A note", "--tags", SECRET),
+    ("remember", SECRET, "--source", "session"),
+    ("append", "bm25", SECRET),
+    ("update", "bm25", SECRET),
+    ("edit", "bm25", "--section", "BM25", "--new", SECRET),
+    ("merge", "bm25", "--into", "facts/one", "--text", SECRET),
+    ("mv", "bm25", f"facts/{SECRET}"),
+]
+
+
+@pytest.mark.parametrize("words", WRITES, ids=" ".join)
+def test_a_write_of_a_secret_is_refused_unless_it_is_allowed(
+    words: tuple[str, ...], mb: Run
+) -> None:
+    answer = mb(*words)
+    assert answer.code == 2
+    assert "GitHub token" in answer.err
+    assert "--allow-secret" in answer.err
+    assert SECRET not in answer.out + answer.err
+    assert mb(*words, "--allow-secret").code == 0
+
+
+def test_a_program_gets_code_kind_and_line(mb: Run) -> None:
+    answer = mb("remember", "-", "--json", stdin=f"one\ntwo {SECRET}\n")
+    assert answer.error["code"] == "secret_found"
+    assert "GitHub token (line 2)" in answer.error["message"]
+    assert SECRET not in answer.err
+
+
+def test_even_a_traceback_has_no_value(real: Run) -> None:
+    answer = real("remember", "-", stdin=SECRET, env={"MEMORY_BANK_DEBUG": "1"})
+    assert "Traceback" in answer.err
+    assert SECRET not in answer.err
+
+
+def test_the_hash_of_the_error_allows_it(mb: Run, project: Path) -> None:
+    (found,) = re.findall(r'allow = \["([0-9a-f]{16})"\]', mb("remember", SECRET).err)
+    (project / ".memories" / "config.toml").write_text(f'[secrets]\nallow = ["{found}"]\n')
+    assert mb("remember", SECRET).code == 0
+    assert found in mb("config", "secrets.allow").out
+
+
+@pytest.mark.parametrize(
+    "words", [("edit", "bm25"), ("update", "bm25"), ("append", "bm25"), ("remember",)]
+)
+def test_an_edited_text_is_kept_where_only_its_author_can_read_it(
+    words: tuple[str, ...], terminal: Run, tmp_path: Path, project: Path
+) -> None:
+    script = editor(tmp_path, f"path.write_text('password: ' + {SECRET!r})")
+    answer = terminal(*words, env={"EDITOR": script, "TMPDIR": str(tmp_path)})
+    assert answer.code == 2
+    assert "GitHub token" in answer.out + answer.err
+    kept = next(file for file in tmp_path.glob("memory-bank-*/*") if SECRET in file.read_text())
+    assert kept.name in answer.out + answer.err
+    assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
+    below = (project / ".memories").rglob("*")
+    assert not any(SECRET.encode() in file.read_bytes() for file in below if file.is_file())
+
+
+def test_doctor_lists_the_place_and_the_kind(mb: Run, project: Path) -> None:
+    (project / ".memories" / "old.md").write_text(f"# Old\n\nThe token: {SECRET}\n")
+    answer = mb("doctor")
+    assert "old.md:3" in answer.out
+    assert "GitHub token" in answer.out
+    assert SECRET not in answer.out
+    assert mb("doctor", "--check").code == 3
+    assert mb("doctor", "--json").json["secrets"][0]["line"] == 3
