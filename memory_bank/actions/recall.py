@@ -9,7 +9,7 @@ from memory_bank import sqlite
 from memory_bank.actions.joined import LinkShown, joined, node_of
 from memory_bank.bank import Bank
 from memory_bank.config import MODES
-from memory_bank.errors import BadInput
+from memory_bank.errors import BadInput, BadName
 from memory_bank.manifest import database, filters
 from memory_bank.manifest.lookup import BY_HAND, PassageRow, SectionRow
 from memory_bank.notes import files
@@ -266,9 +266,17 @@ def _recalled(
     )
 
 
+def _bytes(bank: Bank, path: str) -> bytes | None:
+    """Return a note's bytes; None where it is gone, or a link is on the way to it now."""
+    try:
+        return files.read_in(bank.layout.root, path)
+    except BadName:
+        return None
+
+
 def _lines(bank: Bank, hit: Hit) -> list[str] | None:
     """Return the lines of a hit's file, if its bytes are still those that were indexed."""
-    data = files.read(f"{bank.layout.root}/{hit.note.path}")
+    data = _bytes(bank, hit.note.path)
     if data is None or etag(data) != hit.note.etag:
         return None
     return disclosure.lines_of(decode(data).text)

@@ -6,12 +6,13 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank.errors import StorageFailed, UnreadableNote
+from memory_bank.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.manifest.rows import Dating, NoteRows
 from memory_bank.manifest.write import BY_FILE, BY_GIT, BY_NOTE
 from memory_bank.notes import files
+from memory_bank.notes.folders import held
 from memory_bank.notes.identity import etag
-from memory_bank.notes.scan import Stamp, stamp, trusted, unknown
+from memory_bank.notes.scan import Stamp, stamp_of, trusted, unknown
 
 if TYPE_CHECKING:
     from memory_bank.notes.note import Meta
@@ -50,7 +51,7 @@ class Asked(NamedTuple):
 class Place(NamedTuple):
     """Where the files are, and how they are read."""
 
-    root: str
+    root: Path
     prefix: str
     """The bank's folder below its project: ".memories/", or empty."""
     max_bytes: int
@@ -67,17 +68,20 @@ def read_all(place: Place, files: Sequence[Asked]) -> Generator[tuple[str, Found
 
 def read(place: Place, asked: Asked) -> Found:
     """Read a file; Same if its etag is still the one that is indexed."""
-    file = Path(place.root, asked.path)
-    found = stamp(file)
-    if found is None:
-        return Gone()
-    if found[0] > place.max_bytes:
-        reason = f"{found[0]} bytes, more than the setting max_note_bytes = {place.max_bytes}"
-        return Unread(trusted(found), "", reason)
     try:
-        data = files.read(file)
-    except StorageFailed as error:
-        return Unread(unknown(found[0]), "", error.message)
+        with held(place.root, asked.path) as file:
+            found = stamp_of(file.stat())
+            if found is None:
+                return Gone()
+            if found[0] > place.max_bytes:
+                most = f"more than the setting max_note_bytes = {place.max_bytes}"
+                return Unread(trusted(found), "", f"{found[0]} bytes, {most}")
+            try:
+                data = files.read(file)
+            except StorageFailed as error:
+                return Unread(unknown(found[0]), "", error.message)
+    except (FileNotFoundError, NotADirectoryError, BadName):
+        return Gone()  # or a link is on the way now: what it leads to is no note of the bank
     return Gone() if data is None else _parsed(place, asked, found, data)
 
 

@@ -61,7 +61,7 @@ class Indexer:
         self._base = base
         self._current = current
         self._healed = healed
-        self._place = Place(str(layout.root), layout.prefix, max_bytes)
+        self._place = Place(layout.root, layout.prefix, max_bytes)
         self._filling = Filling(
             base, self._place, retrievers, self._turn, signature=signature, healed=healed
         )

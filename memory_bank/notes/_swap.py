@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memory_bank.notes.folders import Entry, entry
+
 if TYPE_CHECKING:
     import ctypes
 
@@ -23,23 +25,24 @@ _EXCHANGE = 2
 _CANT = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
 
 
-def swap(one: Path, other: Path) -> bool:
+def swap(one: Entry, other: Entry) -> bool:
     """Let two files change names; False where the system can't. Raises OSError otherwise."""
     library = _library()
     if library is None:
         return False
-    names = os.fsencode(one), os.fsencode(other)
-    if library.renameat2(_HERE, names[0], _HERE, names[1], _EXCHANGE) == 0:
+    folders = [_HERE if file.folder is None else file.folder for file in (one, other)]
+    names = os.fsencode(one.name), os.fsencode(other.name)
+    if library.renameat2(folders[0], names[0], folders[1], names[1], _EXCHANGE) == 0:
         return True
     import ctypes
 
     number = ctypes.get_errno()
     if number in _CANT:
         return False
-    raise OSError(number, os.strerror(number), str(other))
+    raise OSError(number, os.strerror(number), str(other.path))
 
 
-def written_now(file: Path) -> bool:
+def written_now(file: Entry | Path) -> bool:
     """Tell whether a program has a file open for writing; False where that can't be known.
 
     A read lease is refused then. It is given back at once, and sends a signal that nobody minds,
@@ -50,7 +53,7 @@ def written_now(file: Path) -> bool:
     import fcntl
     import signal
 
-    handle = os.open(file, os.O_RDONLY)
+    handle = entry(file).open(os.O_RDONLY)
     try:
         fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)

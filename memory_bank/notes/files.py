@@ -5,84 +5,136 @@ from __future__ import annotations
 import errno
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from memory_bank.errors import Conflict, NoteExists, StorageFailed
 from memory_bank.filenames import TEMPORARY_PREFIX
 from memory_bank.notes._swap import swap, written_now
+from memory_bank.notes.folders import Entry, entry, held, is_link
 from memory_bank.notes.identity import etag
 
 _WRITTEN = 0.5
 """Seconds to wait for a program that is in the middle of a write."""
+_PART = 1 << 20
 ABSENT = ""
 """The etag of a file that isn't there."""
 SHORT = 16
 """Digits of an etag that stand for the whole: 64 bits, which nobody meets by chance."""
 
 
-def read(file: Path | str) -> bytes | None:
-    """Return a file's bytes; None when there is no such file; raise StorageFailed otherwise."""
+def read(file: Entry | Path) -> bytes | None:
+    """Return a file's bytes; None when there is no such file.
+
+    Raises BadName for a symbolic link in a folder that is held open, StorageFailed otherwise.
+    """
+    file = entry(file)
     try:
-        # what pathlib and a buffer add costs more than the read
-        with open(file, "rb", buffering=0) as stream:  # noqa: PTH123
+        with os.fdopen(file.open(os.O_RDONLY), "rb", buffering=0) as stream:
             return stream.read()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise failed("read", Path(file), error) from error
+        if error.errno == errno.ELOOP and file.folder is not None:
+            raise is_link(file.path.name) from None
+        raise failed("read", file.path, error) from error
 
 
-def current(file: Path) -> str:
+@contextmanager
+def opened(root: Path, path: str, verb: str, *, make: bool = False) -> Iterator[Entry]:
+    """Hold a file's folder below `root`, made if wanted, as `folders.held` does.
+
+    What the disk refuses is raised as StorageFailed: that the file can't be read, written, moved.
+    """
+    try:
+        with held(root, path, make=make) as file:
+            yield file
+    except OSError as error:
+        raise failed(verb, root / path, error) from error
+
+
+def read_in(root: Path, path: str) -> bytes | None:
+    """Return the bytes of a file below `root`; None where there is none; see `opened`, `read`."""
+    try:
+        with held(root, path) as file:
+            return read(file)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise failed("read", root / path, error) from error
+
+
+def current_in(root: Path, path: str) -> str:
+    """Return the etag of a file below `root` as it is now, ABSENT when it isn't there."""
+    data = read_in(root, path)
+    return ABSENT if data is None else etag(data)
+
+
+def current(file: Entry | Path) -> str:
     """Return the etag of a file as it is now, ABSENT when it isn't there."""
     data = read(file)
     return ABSENT if data is None else etag(data)
 
 
-def check(file: Path, expected: str | None) -> None:
+def check(file: Entry | Path, expected: str | None) -> None:
     """Raise Conflict or NoteExists unless the file is as expected; None expects nothing.
 
     The first digits of an etag, at least SHORT, stand for the whole.
     """
-    if expected is None:
-        return
-    found = current(file)
+    if expected is not None:
+        file = entry(file)
+        _compare(file.path.name, current(file), expected)
+
+
+def check_in(root: Path, path: str, expected: str) -> None:
+    """Raise as `check` does unless a file below `root` is as expected."""
+    _compare(path, current_in(root, path), expected)
+
+
+def _compare(name: str, found: str, expected: str) -> None:
     if found == expected or (len(expected) >= SHORT and found.startswith(expected)):
         return
     if expected == ABSENT:
-        raise taken(file.name)
-    raise _changed(file, expected, found)
+        raise taken(name)
+    raise _changed(name, expected, found)
 
 
-def replace(file: Path, data: bytes, expected: str | None = None, *, mode: int = 0o666) -> None:
+def replace(
+    file: Entry | Path, data: bytes, expected: str | None = None, *, mode: int = 0o666
+) -> None:
     """Write a file atomically and durably; its mode stays, a new one has `mode` less the umask.
 
     `expected` is the etag the file must still have at the moment of the rename (ABSENT: no
     file); else Conflict or NoteExists is raised and nothing changed. Where the system can swap two
     files, that holds against programs that know of no lock.
     """
+    file = entry(file)
     try:
-        make_folder(file.parent)
+        if file.folder is None:
+            make_folder(file.path.parent)
         temporary = _write_temporary(file, data, mode)
     except OSError as error:
-        raise failed("write", file, error) from error
+        raise failed("write", file.path, error) from error
     try:
         check(file, expected)
         if expected == ABSENT:
             _publish_new(temporary, file)
         elif expected is None or not _swap_in(temporary, file, expected, etag(data)):
             temporary.replace(file)
-        sync_folder(file.parent)
+        file.sync()
     except OSError as error:
-        raise failed("write", file, error) from error
+        raise failed("write", file.path, error) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        temporary.unlink()
 
 
-def remove(file: Path, aside: Path, expected: str) -> None:
+def remove(file: Entry | Path, aside: Entry | Path, expected: str) -> None:
     """Remove a file by way of a free name on its disk; raise Conflict unless it is as expected.
 
     What is looked at has lost its name already, so that nobody can save to it any more.
     """
+    file, aside = entry(file), entry(aside)
     check(file, expected)
     try:
         file.replace(aside)
@@ -90,26 +142,41 @@ def remove(file: Path, aside: Path, expected: str) -> None:
             aside.unlink()
         else:
             _publish_new(aside, file)
-            aside.unlink(missing_ok=True)
-            raise _changed(file, expected, current(file))
-        sync_folder(file.parent)
+            aside.unlink()
+            raise _changed(file.path.name, expected, current(file))
+        file.sync()
     except OSError as error:
-        raise failed("remove", file, error) from error
+        raise failed("remove", file.path, error) from error
 
 
-def move(source: Path, target: Path) -> None:
+def move(source: Entry | Path, target: Entry | Path) -> None:
     """Move a file to a name that is free."""
+    source, target = entry(source), entry(target)
     try:
-        make_folder(target.parent)
-        if target.exists() and not target.samefile(
-            source
-        ):  # a change of case alone is the same file
-            raise taken(target.name)
+        if target.folder is None:
+            make_folder(target.path.parent)
+        # a change of case alone is the same file
+        if target.exists() and not os.path.samestat(target.stat(), source.stat()):
+            raise taken(target.path.name)
         source.replace(target)
-        sync_folder(target.parent)
-        sync_folder(source.parent)
+        target.sync()
+        source.sync()
     except OSError as error:
-        raise failed("move", source, error) from error
+        raise failed("move", source.path, error) from error
+
+
+def copy(source: Entry, target: Entry) -> None:
+    """Copy a file with its mode and times to a name that is free, for as long as it is needed."""
+    with os.fdopen(source.open(os.O_RDONLY), "rb") as taken_from:
+        found = os.fstat(taken_from.fileno())
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with os.fdopen(target.open(flags, 0o600), "wb") as stream:
+            while part := taken_from.read(_PART):
+                stream.write(part)
+            stream.flush()
+            _set_mode(stream.fileno(), target, found.st_mode & 0o7777)
+            times = (found.st_atime_ns, found.st_mtime_ns)
+            os.utime(stream.fileno() if os.utime in os.supports_fd else target.name, ns=times)
 
 
 def make_folder(folder: Path) -> None:
@@ -149,15 +216,14 @@ def taken(path: str) -> NoteExists:
     return NoteExists(f"{path} exists already", "choose another name, or update that note")
 
 
-def _changed(file: Path, expected: str, found: str) -> Conflict:
+def _changed(name: str, expected: str, found: str) -> Conflict:
     return Conflict(
-        f"{file.name} changed since it was read: expected etag {expected},"
-        f" found {found or 'no file'}",
+        f"{name} changed since it was read: expected etag {expected}, found {found or 'no file'}",
         "read it again, then repeat the change on what it says now",
     )
 
 
-def _untouched(file: Path, expected: str) -> bool:
+def _untouched(file: Entry, expected: str) -> bool:
     """Tell whether a file that lost its name is as expected, and stays so.
 
     Whether it is being written is asked first: a write that ends in between is seen in its bytes.
@@ -165,7 +231,7 @@ def _untouched(file: Path, expected: str) -> bool:
     return not written_now(file) and current(file) == expected
 
 
-def _swap_in(temporary: Path, file: Path, expected: str, ours: str) -> bool:
+def _swap_in(temporary: Entry, file: Entry, expected: str, ours: str) -> bool:
     """Put a new file in the place of one that is as expected; False where files can't be swapped.
 
     What came out is put back if it is another. Should somebody have saved once more meanwhile,
@@ -176,49 +242,54 @@ def _swap_in(temporary: Path, file: Path, expected: str, ours: str) -> bool:
         if not swap(temporary, file):
             return False
     except FileNotFoundError:
-        raise _changed(file, expected, ABSENT) from None
+        raise _changed(file.path.name, expected, ABSENT) from None
     inside = ours
     while not (inside == ours and _untouched(temporary, expected)):
         found = current(temporary)
         swap(temporary, file)
         if current(temporary) == inside:
-            raise _changed(file, expected, found)
+            raise _changed(file.path.name, expected, found)
         inside = found
     return True
 
 
-def _await_writers(file: Path) -> None:
+def _await_writers(file: Entry) -> None:
     deadline = time.monotonic() + _WRITTEN
     while written_now(file):
         if time.monotonic() > deadline:
-            raise Conflict(f"{file.name} is being written by another program", "try again")
+            raise Conflict(f"{file.path.name} is being written by another program", "try again")
         time.sleep(0.005)
 
 
-def _write_temporary(file: Path, data: bytes, mode: int) -> Path:
-    temporary = file.parent / f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}"
-    handle = os.open(
-        temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode
-    )
+def _write_temporary(file: Entry, data: bytes, mode: int) -> Entry:
+    temporary = file.beside(f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
+    handle = temporary.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        if file.exists():
-            temporary.chmod(file.stat().st_mode & 0o7777)
+            with suppress(FileNotFoundError):
+                _set_mode(stream.fileno(), temporary, file.stat().st_mode & 0o7777)
     except OSError:
-        temporary.unlink(missing_ok=True)
+        temporary.unlink()
         raise
     return temporary
 
 
-def _publish_new(temporary: Path, file: Path) -> None:
+def _set_mode(handle: int, file: Entry, mode: int) -> None:
+    if os.chmod in os.supports_fd:
+        os.chmod(handle, mode)
+    else:  # pragma: no cover  (Windows)
+        file.path.chmod(mode)
+
+
+def _publish_new(temporary: Entry, file: Entry) -> None:
     """Give a new file its name without ever replacing one that appeared meanwhile."""
     try:
-        os.link(temporary, file)
+        temporary.link(file)
     except FileExistsError:
-        raise taken(file.name) from None
+        raise taken(file.path.name) from None
     except OSError:  # a file system without hard links: the lock of the bank still keeps us alone
         check(file, ABSENT)
         temporary.replace(file)

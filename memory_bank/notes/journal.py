@@ -10,12 +10,16 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
+from os import urandom
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
 from memory_bank.errors import BadName, MemoryBankError, StorageFailed
 from memory_bank.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
 from memory_bank.notes import files, names
+from memory_bank.notes.folders import Entry, held, names_in, stat_of
 from memory_bank.notes.identity import etag
 
 _PLAN = "plan.json"
@@ -43,6 +47,30 @@ class _Step(NamedTuple):
     trash: str
 
 
+class _Place(NamedTuple):
+    """A journal's folder, and how files in it and notes of the bank are reached."""
+
+    root: Path
+    trash: str
+    name: str
+
+    @property
+    def folder(self) -> str:
+        return f"{self.trash}/{self.name}"
+
+    def note(self, path: str, verb: str, *, make: bool = False) -> AbstractContextManager[Entry]:
+        return files.opened(self.root, path, verb, make=make)
+
+    def opened(self, name: str, verb: str, *, make: bool = False) -> AbstractContextManager[Entry]:
+        return self.note(f"{self.folder}/{name}", verb, make=make)
+
+    def read(self, name: str) -> bytes | None:
+        return files.read_in(self.root, f"{self.folder}/{name}")
+
+    def current(self, name: str) -> str:
+        return files.current_in(self.root, f"{self.folder}/{name}")
+
+
 def apply(root: Path, trash: Path, changes: Sequence[Change], stamp: str) -> None:
     """Make all changes or none; the caller holds the bank's lock.
 
@@ -51,29 +79,28 @@ def apply(root: Path, trash: Path, changes: Sequence[Change], stamp: str) -> Non
     plan for the next writer to finish.
     """
     _check(root, changes)
-    folder = trash / f"{JOURNAL_PREFIX}{os.urandom(6).hex()}"
+    place = _Place(root, trash.relative_to(root).as_posix(), f"{JOURNAL_PREFIX}{urandom(6).hex()}")
     steps: list[_Step] = []
     try:
-        files.make_folder(folder)
+        with place.opened(_PLAN, "prepare", make=True):
+            pass
         for number, change in enumerate(changes):
-            steps.append(_stage(folder, root, change, number, stamp))
+            steps.append(_stage(place, change, number, stamp))
         plan = json.dumps([step._asdict() for step in steps])
-        files.replace(folder / _PLAN, plan.encode(), files.ABSENT)
-    except OSError as error:
-        _remove(folder)
-        raise files.failed("prepare a change in", folder, error) from error
+        with place.opened(_PLAN, "prepare") as file:
+            files.replace(file, plan.encode(), files.ABSENT)
     except MemoryBankError:
-        _remove(folder)
+        _remove(place)
         raise
     try:
         for step in steps:
-            _do(root, trash, folder, step)
+            _do(place, step)
     except MemoryBankError:
         for step in reversed(steps):
-            _undo(root, folder, step)
-        _forget(folder)
+            _undo(place, step)
+        _forget(place)
         raise
-    _forget(folder)
+    _forget(place)
 
 
 def recover(root: Path, trash: Path) -> list[str]:
@@ -84,17 +111,19 @@ def recover(root: Path, trash: Path) -> list[str]:
     bring one.
     """
     done: list[str] = []
-    if trash.is_symlink() or not trash.is_dir():
-        return done
-    for folder in sorted(trash.glob(f"{JOURNAL_PREFIX}*")):
+    below = trash.relative_to(root).as_posix()
+    for name in sorted(names_in(root, below)):
+        if not name.startswith(JOURNAL_PREFIX):
+            continue
+        place = _Place(root, below, name)
         try:
-            steps = _read_plan(root, folder)
+            steps = _read_plan(place)
         except (ValueError, TypeError, RecursionError, BadName):
-            _set_aside(trash, folder)
+            _set_aside(place)
             continue
         for step in steps:
-            done += _redo(root, trash, folder, step)
-        _forget(folder)
+            done += _redo(place, step)
+        _forget(place)
     return done
 
 
@@ -103,24 +132,23 @@ def _check(root: Path, changes: Sequence[Change]) -> None:
 
     Where upper and lower case are one, a new name may be that of a file that goes away.
     """
-    leaving = [file for c in changes if c.data is None and (file := root / c.path).exists()]
+    leaving = [stat for c in changes if c.data is None and (stat := stat_of(root, c.path))]
     for change in changes:
-        file = root / change.path
-        own = change.expected == files.ABSENT and file.exists()
-        if not (own and any(file.samefile(other) for other in leaving)):
-            files.check(file, change.expected)
+        found = stat_of(root, change.path) if change.expected == files.ABSENT else None
+        if not (found and any(os.path.samestat(found, other) for other in leaving)):
+            files.check_in(root, change.path, change.expected)
 
 
-def _stage(folder: Path, root: Path, change: Change, number: int, stamp: str) -> _Step:
+def _stage(place: _Place, change: Change, number: int, stamp: str) -> _Step:
     staged = kept = ""
     if change.data is not None:
         staged = f"new-{number}"
-        files.replace(folder / staged, change.data, files.ABSENT)
+        with place.opened(staged, "prepare") as file:
+            files.replace(file, change.data, files.ABSENT)
     if change.expected != files.ABSENT:
         kept = f"old-{number}"
-        from shutil import copy2  # start-up: looking for a journal needs no copying
-
-        copy2(root / change.path, folder / kept)
+        with place.note(change.path, "copy") as note, place.opened(kept, "prepare") as file:
+            files.copy(note, file)
     return _Step(
         path=change.path,
         before=change.expected,
@@ -131,25 +159,26 @@ def _stage(folder: Path, root: Path, change: Change, number: int, stamp: str) ->
     )
 
 
-def _read_plan(root: Path, folder: Path) -> list[_Step]:
+def _read_plan(place: _Place) -> list[_Step]:
     """Return the steps of a plan, none if it was never finished; raise unless it is one of ours.
 
     All of its files must be notes inside the bank, and all new contents whole.
     """
-    if folder.is_symlink() or not folder.is_dir():
-        raise BadName(f"{folder} is no folder")
-    data = files.read(folder / _PLAN)
+    found = stat_of(place.root, place.folder)
+    if found is None or not S_ISDIR(found.st_mode):
+        raise BadName(f"{place.folder} is no folder")
+    data = place.read(_PLAN)
     steps = [] if data is None else [_Step(**item) for item in json.loads(data)]
     for number, step in enumerate(steps):
         if not all(isinstance(value, str) for value in step):
-            raise TypeError(f"{folder} holds no plan of ours")
-        _check_inside(root, step.path)
+            raise TypeError(f"{place.folder} holds no plan of ours")
+        _check_inside(place.root, step.path)
         stamp, _, rest = step.trash.partition("/")
         known = step.staged in {"", f"new-{number}"} and step.kept in {"", f"old-{number}"}
         binned = not step.trash or (_STAMP.fullmatch(stamp) and rest == step.path)
-        whole = files.current(folder / step.staged) == step.after if step.staged else not step.after
+        whole = place.current(step.staged) == step.after if step.staged else not step.after
         if not (known and binned and whole):
-            raise BadName(f"{folder} holds no plan of ours")
+            raise BadName(f"{place.folder} holds no plan of ours")
     return steps
 
 
@@ -158,72 +187,75 @@ def _check_inside(root: Path, path: str) -> None:
     hidden = any(part[:1] in {"", "."} or len(part.encode()) > names.MAX_BYTES for part in parts)
     if hidden or "\0" in path or not path.endswith(NOTE_SUFFIXES):
         raise BadName(f"{path!r} is no note's path")
-    names.inside(root, path)
+    with suppress(FileNotFoundError, NotADirectoryError), held(root, path) as file:
+        if file.exists() and not S_ISREG(file.stat().st_mode):
+            raise BadName(f"{path!r} is no plain file")
 
 
-def _do(root: Path, trash: Path, folder: Path, step: _Step) -> None:
-    target = root / step.path
+def _do(place: _Place, step: _Step) -> None:
     if step.staged:
-        data = files.read(folder / step.staged)
+        data = place.read(step.staged)
         if data is None:
-            raise StorageFailed(f"{folder / step.staged} is gone", "try again")
-        files.replace(target, data, step.before)
+            raise StorageFailed(f"{place.root / place.folder / step.staged} is gone", "try again")
+        with place.note(step.path, "write", make=True) as target:
+            files.replace(target, data, step.before)
         return
-    if step.trash:
-        files.check(target, step.before)
-        files.move(target, trash / step.trash)
-        return
-    files.remove(target, folder / f"{_LEAVING}{os.urandom(4).hex()}", step.before)
+    with place.note(step.path, "move") as target:
+        if step.trash:
+            files.check(target, step.before)
+            with place.note(f"{place.trash}/{step.trash}", "move", make=True) as kept:
+                files.move(target, kept)
+            return
+        with place.opened(f"{_LEAVING}{urandom(4).hex()}", "remove") as aside:
+            files.remove(target, aside, step.before)
 
 
-def _redo(root: Path, trash: Path, folder: Path, step: _Step) -> list[str]:
-    found = files.current(root / step.path)
+def _redo(place: _Place, step: _Step) -> list[str]:
+    found = files.current_in(place.root, step.path)
     if found == step.after:
         return []
     if found == step.before:
-        _do(root, trash, folder, step)
+        _do(place, step)
         return [step.path]
     if step.staged:  # changed by a person meanwhile: keep both
-        ours = files.read(folder / step.staged)
-        files.replace(trash / folder.name.lstrip(".") / step.path, ours or b"")
+        ours = place.read(step.staged)
+        kept = f"{place.trash}/{place.name.lstrip('.')}/{step.path}"
+        with place.note(kept, "write", make=True) as file:
+            files.replace(file, ours or b"")
     return []
 
 
-def _undo(root: Path, folder: Path, step: _Step) -> None:
+def _undo(place: _Place, step: _Step) -> None:
     """Put a file back as it was before the change, if the change had reached it."""
-    target = root / step.path
-    if step.before == step.after or files.current(target) != step.after:
+    if step.before == step.after or files.current_in(place.root, step.path) != step.after:
         return
-    try:
+    with place.note(step.path, "put back") as target:
         if step.kept:
-            (folder / step.kept).replace(target)  # a rename needs no space on a full disk
+            with place.opened(step.kept, "put back") as kept:
+                kept.replace(target)  # a rename needs no space on a full disk
         else:
-            target.unlink(missing_ok=True)
-        files.sync_folder(target.parent)
-    except OSError as error:
-        raise files.failed("put back", target, error) from error
+            target.unlink()
+        target.sync()
 
 
-def _forget(folder: Path) -> None:
+def _forget(place: _Place) -> None:
     """Remove a journal, its plan first, so that half of it is never taken for one."""
-    try:
-        (folder / _PLAN).unlink(missing_ok=True)
-        _remove(folder)
-        files.sync_folder(folder.parent)
-    except OSError as error:
-        raise files.failed("remove", folder, error) from error
+    with place.opened(_PLAN, "remove") as plan:
+        plan.unlink()
+    _remove(place)
+    with place.note(place.folder, "remove") as folder:
+        folder.sync()
 
 
-def _set_aside(trash: Path, folder: Path) -> None:
+def _set_aside(place: _Place) -> None:
     """Keep a plan that can't be followed, where nobody takes it for one."""
-    try:
-        folder.rename(trash / f"{folder.name.lstrip('.')}-{os.urandom(3).hex()}")
-        files.sync_folder(trash)
-    except OSError as error:
-        raise files.failed("set aside", folder, error) from error
+    with place.note(place.folder, "set aside") as folder:
+        folder.replace(folder.beside(f"{place.name.lstrip('.')}-{urandom(3).hex()}"))
+        folder.sync()
 
 
-def _remove(folder: Path) -> None:
-    from shutil import rmtree  # start-up, as above
+def _remove(place: _Place) -> None:
+    from shutil import rmtree  # start-up: looking for a journal removes none
 
-    rmtree(folder, ignore_errors=True)
+    with suppress(MemoryBankError), place.note(place.folder, "remove") as folder:
+        rmtree(folder.name, ignore_errors=True, dir_fd=folder.folder)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 from stat import S_ISREG
 
 from memory_bank.errors import NoBank, StorageFailed
 from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX
+from memory_bank.notes.folders import open_folder, stat_of
 
 Stamp = tuple[int, int, int, int]
 """Size, mtime and ctime in ns, inode: while they stay, so do the file's bytes."""
@@ -42,7 +44,10 @@ def scan(root: Path) -> Scan:
     if not root.is_dir():
         raise NoBank(f"the bank {root} is gone", "its index is kept; bring the folder back")
     found = Scan()
-    _walk(str(root), "", found)
+    try:
+        _walk(str(root), None, "", found)
+    except (NotADirectoryError, FileNotFoundError) as error:
+        raise NoBank(f"the bank {root} is gone", "bring the folder back") from error
     return found
 
 
@@ -51,8 +56,10 @@ def look(root: Path, paths: Collection[str]) -> Scan | None:
     found = Scan()
     for path in paths:
         try:
-            stat = os.lstat(f"{root}{os.sep}{path}")
-        except (FileNotFoundError, NotADirectoryError):
+            stat = stat_of(root, path)
+        except OSError:
+            return None
+        if stat is None:
             continue
         if not (S_ISREG(stat.st_mode) and path.endswith(NOTE_SUFFIXES) and is_text(path)):
             return None
@@ -61,11 +68,16 @@ def look(root: Path, paths: Collection[str]) -> Scan | None:
 
 
 def stamp(file: Path) -> Stamp | None:
-    """Return the stamp of one file; None when there is no plain file."""
+    """Return the stamp of one file; None when there is none."""
     try:
         return _stamp(file.lstat())
     except FileNotFoundError:
         return None
+
+
+def stamp_of(stat: os.stat_result) -> Stamp | None:
+    """Return the stamp of a file by what the system knows of it; None for no plain file."""
+    return _stamp(stat) if S_ISREG(stat.st_mode) else None
 
 
 def trusted(stamp: Stamp) -> Stamp:
@@ -85,11 +97,17 @@ def unknown(size: int) -> Stamp:
     return size, 0, 0, 0
 
 
-def _walk(folder: str, prefix: str, found: Scan) -> None:
+def _walk(folder: str, above: int | None, prefix: str, found: Scan) -> None:
+    """Look at a folder that is in the open folder `above`, then at those in it.
+
+    Raises NotADirectoryError or FileNotFoundError where it is no folder any more.
+    """
     below: list[str] = []
     named = is_text(prefix)
+    handle = None
     try:
-        with _Entries(folder) as entries:
+        handle = open_folder(folder, above)
+        with os.scandir(folder if handle is None else handle) as entries:
             for entry in entries:
                 name = entry.name
                 if name.endswith(NOTE_SUFFIXES) and name[0] != ".":
@@ -108,45 +126,19 @@ def _walk(folder: str, prefix: str, found: Scan) -> None:
                     below.append(name)
                 else:
                     _pass(entry, prefix + name, found)
-    except FileNotFoundError:
-        return  # removed while we looked: its notes are gone indeed
+        for name in below:
+            with suppress(NotADirectoryError, FileNotFoundError):  # its notes are gone indeed
+                _walk(f"{folder}{os.sep}{name}", handle, f"{prefix}{name}/", found)
+    except (NotADirectoryError, FileNotFoundError):
+        raise
     except OSError as error:
         raise StorageFailed(
             f"can't read the folder {folder}: {error.strerror}",
             "check its permissions; what is indexed of it stays as it is",
         ) from error
-    for name in below:
-        _walk(f"{folder}{os.sep}{name}", f"{prefix}{name}/", found)
-
-
-class _Entries:
-    """A folder opened for reading its entries.
-
-    By its descriptor where there are such: the system need not find the way to each file anew,
-    which is a third of the time.
-    """
-
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
-        self._descriptor = -1
-
-    def __enter__(self) -> Iterator[os.DirEntry[str]]:
-        if os.scandir in os.supports_fd:
-            self._descriptor = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            self._open = os.scandir(self._folder if self._descriptor < 0 else self._descriptor)
-        except OSError:
-            self._let_go()
-            raise
-        return self._open
-
-    def __exit__(self, *error: object) -> None:
-        self._open.close()
-        self._let_go()
-
-    def _let_go(self) -> None:
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 def _refuse(entry: os.DirEntry[str], path: str, found: Scan) -> None:

@@ -1,18 +1,19 @@
 """The files of a bank: read, write, trash and restore them; nobody else writes a note."""
 
+import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank.errors import NoteNotFound, UnreadableNote
+from memory_bank.errors import BadName, NoteNotFound, StorageFailed, UnreadableNote
 from memory_bank.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
-from memory_bank.layout import Layout, private_folder
+from memory_bank.layout import Layout
 from memory_bank.locks import locked
 from memory_bank.notes import files, names
+from memory_bank.notes.folders import Entry, files_in, held, names_in
 from memory_bank.notes.identity import etag
 from memory_bank.notes.scan import Scan, scan
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from memory_bank.notes.journal import Change
     from memory_bank.notes.note import Note
 
+_TRASH = ".trash"
 _STALE = 60.0
 """Seconds after which a temporary file is no writer's any more."""
 
@@ -87,11 +89,7 @@ class Store:
 
     def interrupted(self) -> bool:
         """Tell whether a killed writer left a change to finish."""
-        return (
-            self._trash.is_dir()
-            and not self._trash.is_symlink()
-            and any(self._trash.glob(f"{JOURNAL_PREFIX}*"))
-        )
+        return any(name.startswith(JOURNAL_PREFIX) for name in names_in(self.root, _TRASH))
 
     def read(self, path: str) -> "Note":
         """Read the note at a path; raise NoteNotFound or UnreadableNote."""
@@ -101,24 +99,24 @@ class Store:
 
     def read_bytes(self, path: str) -> bytes:
         """Return the bytes of the file at a path; raise NoteNotFound."""
-        data = files.read(names.inside(self.root, path))
+        data = files.read_in(self.root, path)
         if data is None:
             raise NoteNotFound(f"there is no note {path!r}", "list notes with `memory-bank notes`")
         return data
 
     def exists(self, path: str) -> bool:
         """Tell whether a file has this path, or one that some file systems take for the same."""
-        if names.inside(self.root, path).exists():
-            return True
-        places = [self.root]
+        with suppress(FileNotFoundError, NotADirectoryError), held(self.root, path) as file:
+            if file.exists():
+                return True
+        places = [""]
         for part in path.split("/"):
             wanted = names.folded(part)
             places = [
-                found
+                f"{place}/{name}".lstrip("/")
                 for place in places
-                if place.is_dir()
-                for found in place.iterdir()
-                if names.folded(found.name) == wanted
+                for name in names_in(self.root, place)
+                if names.folded(name) == wanted
             ]
         return bool(places)
 
@@ -130,14 +128,14 @@ class Store:
         from memory_bank.notes import reader
 
         names.check_new(path)
-        file = names.inside(self.root, path)
         with self.writing():
             if self.exists(path):
                 raise files.taken(path)
             data = reader.encoded(text)
             self._check_secrets(text, (), given=given, path=path)
             self._placing(path)
-            files.replace(file, data, files.ABSENT)
+            with files.opened(self.root, path, "write", make=True) as file:
+                files.replace(file, data, files.ABSENT)
         return etag(data)
 
     def change(
@@ -162,14 +160,14 @@ class Store:
                 self._check_secrets(new, (text,), given=given)
             return new
 
-        file = names.inside(self.root, path)
         with self.writing():
             data = self.read_bytes(path)
-            if if_match is not None:
-                files.check(file, if_match)
-            new = reader.edited(data, checked)
-            if new != data:
-                files.replace(file, new, etag(data))
+            with files.opened(self.root, path, "write") as file:
+                if if_match is not None:
+                    files.check(file, if_match)
+                new = reader.edited(data, checked)
+                if new != data:
+                    files.replace(file, new, etag(data))
         return etag(new)
 
     def apply(self, changes: "Sequence[Change]", *, given: str = "", keep: str = "") -> None:
@@ -181,12 +179,13 @@ class Store:
         from memory_bank.notes import journal
 
         for change in changes:
-            names.inside(self.root, change.path)
+            with suppress(FileNotFoundError, NotADirectoryError), held(self.root, change.path):
+                pass  # raises for a path that leaves the bank
         self._check_changes(changes, given)
         for change in changes:
             if change.expected == files.ABSENT:
                 self._placing(change.path)
-        private_folder(self._trash)
+        self._make_trash()
         if keep:
             self.keep(keep)
         journal.apply(self.root, self._trash, changes, _stamp())
@@ -195,7 +194,7 @@ class Store:
         if self._allow_secrets:
             return
         there = [change.path for change in changes if change.expected != files.ABSENT]
-        data = [files.read(names.inside(self.root, path)) or b"" for path in there]
+        data = [files.read_in(self.root, path) or b"" for path in there]
         before = [*there, *map(_text, data)]
         for change in changes:
             if change.data is not None:
@@ -214,38 +213,30 @@ class Store:
 
     def delete(self, path: str, if_match: str | None = None) -> Trashed:
         """Move a note to the trash; with `if_match`, only if it still has that etag."""
-        file = names.inside(self.root, path)
         with self.writing():
             found = etag(self.read_bytes(path))
-            files.check(file, found if if_match is None else if_match)
-            private_folder(self._trash)
-            trashed = Trashed(path, _stamp())
-            files.move(file, self._trash / trashed.stamp / path)
+            with files.opened(self.root, path, "move") as file:
+                files.check(file, found if if_match is None else if_match)
+                trashed = Trashed(path, _stamp())
+                with self._in_trash(trashed) as target:
+                    files.move(file, target)
         return trashed
 
     def keep(self, path: str) -> Trashed:
         """Put a copy of a note into the trash, before it is rewritten beyond recognition."""
-        source = names.inside(self.root, path)
-        private_folder(self._trash)
         trashed = Trashed(path, _stamp())
-        copy = self._trash / trashed.stamp / path
-        try:
-            files.make_folder(copy.parent)
-            from shutil import copy2  # start-up: readers copy nothing
-
-            copy2(source, copy)
-        except OSError as error:
-            raise files.failed("copy", source, error) from error
+        with files.opened(self.root, path, "copy") as source, self._in_trash(trashed) as copy:
+            files.copy(source, copy)
         return trashed
 
     def trashed(self) -> list[Trashed]:
         """List the notes in the trash, the newest first."""
         found = [
-            Trashed(file.relative_to(folder).as_posix(), folder.name)
-            for folder in (self._trash.iterdir() if self._trash.is_dir() else ())
-            if folder.is_dir() and not folder.is_symlink() and not folder.name.startswith(".")
-            for file in folder.rglob("*")
-            if file.suffix in NOTE_SUFFIXES and file.is_file() and not file.is_symlink()
+            Trashed(file.removeprefix(f"{_TRASH}/{stamp}/"), stamp)
+            for stamp in names_in(self.root, _TRASH)
+            if not stamp.startswith(".")
+            for file in files_in(self.root, f"{_TRASH}/{stamp}")
+            if file.endswith(NOTE_SUFFIXES)
         ]
         return sorted(found, key=lambda note: (note.stamp, note.path), reverse=True)
 
@@ -261,11 +252,13 @@ class Store:
             target = target or found.path
             if self.exists(target):
                 raise files.taken(target)
-            source = names.inside(self._trash, f"{found.stamp}/{found.path}")
-            goal = names.inside(self.root, target)
             self._placing(target)
-            files.move(source, goal)
-            _remove_empty(source.parent, self._trash)
+            with (
+                self._in_trash(found) as source,
+                files.opened(self.root, target, "move", make=True) as goal,
+            ):
+                files.move(source, goal)
+            self._remove_empty(f"{_TRASH}/{found.stamp}/{found.path}")
         return target
 
     def scan(self) -> Scan:
@@ -279,10 +272,39 @@ class Store:
         """Remove temporary files that killed writers left; those of a living one are young."""
         limit = time.time() - _STALE
         for path in paths:
-            with suppress(OSError):  # gone meanwhile, or held open: the next sweep's
-                file = self.root / path
-                if file.lstat().st_mtime < limit:
+            # gone meanwhile, or held open: the next sweep's
+            with suppress(OSError, BadName), held(self.root, path) as file:
+                if file.stat().st_mtime < limit:
                     file.unlink()
+
+    def _make_trash(self) -> None:
+        """Make the trash, which git ignores whatever the project's own rules are."""
+        if self._trash.is_symlink():
+            raise StorageFailed(
+                f"{self._trash} is a symbolic link", "remove it: a plain folder is made"
+            )
+        with files.opened(self.root, f"{_TRASH}/.gitignore", "make", make=True) as rules:
+            if not rules.exists():
+                handle = rules.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+                with os.fdopen(handle, "wb") as stream:
+                    stream.write(b"*\n")
+
+    @contextmanager
+    def _in_trash(self, trashed: Trashed) -> Iterator[Entry]:
+        """Hold the place of a deleted note open, made if it is not there."""
+        self._make_trash()
+        path = f"{_TRASH}/{trashed.stamp}/{trashed.path}"
+        with files.opened(self.root, path, "move", make=True) as file:
+            yield file
+
+    def _remove_empty(self, path: str) -> None:
+        """Remove the folders of the trash that a path leaves empty."""
+        while (path := path.rpartition("/")[0]) != _TRASH:
+            try:
+                with held(self.root, path) as folder:
+                    folder.rmdir()
+            except (OSError, BadName):
+                return  # others of the same moment are still there
 
 
 def _text(data: bytes) -> str:
@@ -298,12 +320,3 @@ def _text(data: bytes) -> str:
 def _stamp() -> str:
     """Return a name for a moment that sorts by time and is never given twice."""
     return datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")
-
-
-def _remove_empty(folder: Path, above: Path) -> None:
-    while folder != above:
-        try:
-            folder.rmdir()
-        except OSError:
-            return  # others of the same moment are still there
-        folder = folder.parent

@@ -11,6 +11,7 @@ import pytest
 
 from memory_bank.errors import Conflict, NoteExists, StorageFailed
 from memory_bank.notes import files
+from memory_bank.notes.folders import Entry
 from memory_bank.notes.identity import etag
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's own means")
@@ -49,9 +50,9 @@ def test_a_file_that_appears_meanwhile_is_not_overwritten(
     file = folder / "a.md"
     look = files.check
 
-    def looked_then_saved(path: Path, expected: str | None) -> None:
+    def looked_then_saved(path: Entry, expected: str | None) -> None:
         look(path, expected)
-        path.write_bytes(b"a person's")
+        path.path.write_bytes(b"a person's")
 
     monkeypatch.setattr(files, "check", looked_then_saved)
     with pytest.raises(NoteExists):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -139,14 +140,14 @@ def test_where_case_is_ignored_a_note_may_change_its_case(
     """No such file system here: a hard link is the same file under another name, too."""
     (folder / "note.md").write_bytes(b"x")
     (folder / "Note.md").hardlink_to(folder / "note.md")
-    move = Path.replace
+    move = os.replace
 
-    def move_both(self: Path, target: Path) -> Path:
-        if self.name == "note.md":
-            self.with_name("Note.md").unlink()
-        return move(self, target)
+    def move_both(source: str, target: str, **folders: int) -> None:
+        if source == "note.md":
+            (folder / "Note.md").unlink()
+        move(source, target, **folders)
 
-    monkeypatch.setattr(Path, "replace", move_both)
+    monkeypatch.setattr(os, "replace", move_both)
     journal.apply(
         folder,
         trash,

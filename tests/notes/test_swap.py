@@ -16,6 +16,7 @@ from memory_bank.errors import Conflict
 from memory_bank.layout import Layout
 from memory_bank.notes import files
 from memory_bank.notes._swap import swap, written_now
+from memory_bank.notes.folders import Entry
 from memory_bank.notes.identity import etag
 from memory_bank.notes.journal import Change
 from memory_bank.notes.store import Store
@@ -28,7 +29,7 @@ def file(tmp_path: Path) -> Path:
     file = tmp_path / "a.md"
     file.write_text("old")
     (tmp_path / "x").touch()
-    if sys.platform == "linux" and not swap(tmp_path / "x", file):
+    if sys.platform == "linux" and not swap(Entry(tmp_path / "x"), Entry(file)):
         pytest.skip("files can't be swapped on this file system")
     file.write_text("old")
     return file
@@ -49,7 +50,7 @@ def at_the_moment(
     """Act just before, or just after, the first time that files are swapped."""
     acted = False
 
-    def swapped(one: Path, other: Path) -> bool:
+    def swapped(one: Entry, other: Entry) -> bool:
         nonlocal acted
         now, acted = not acted, True
         if now and not after:
@@ -149,9 +150,9 @@ def test_what_is_saved_while_a_note_moves_away_stays(
     store = Store(Layout(tmp_path, tmp_path / ".index"))
     real = files._untouched
 
-    def untouched(file: Path, expected: str) -> bool:
+    def untouched(file: Entry, expected: str) -> bool:
         if "leaving" in file.name:
-            file.write_text("theirs")  # through a handle that was open
+            file.path.write_text("theirs")  # through a handle that was open
         return real(file, expected)
 
     monkeypatch.setattr(files, "_untouched", untouched)

@@ -1,0 +1,206 @@
+"""Files below a folder, reached without ever following a link.
+
+A name is looked up part by part, each in the folder that was opened before it. So a folder that
+somebody swaps for a symbolic link meanwhile leads nowhere: what is done is done in the folder
+that was looked at. Where the system has no such calls, names are checked and then used.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from stat import S_ISDIR, S_ISLNK, S_ISREG
+
+from memory_bank.errors import BadName
+
+HOLDS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+"""Whether the system looks up names in a folder that is open."""
+
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_PLAIN = _NO_LINK | getattr(os, "O_NONBLOCK", 0)
+_BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Entry:
+    """A name in a folder: of one that is held open, or any path of the user's own."""
+
+    __slots__ = ("folder", "name", "path")
+
+    def __init__(self, path: Path, folder: int | None = None) -> None:
+        """Mean the last part of `path` in the open folder, or the path as it stands."""
+        self.path = path
+        """What the file is called in errors."""
+        self.folder = folder
+        self.name = str(path) if folder is None else path.name
+
+    def beside(self, name: str) -> Entry:
+        """Return another name in the same folder."""
+        return Entry(self.path.with_name(name), self.folder)
+
+    def open(self, flags: int, mode: int = 0o666) -> int:
+        """Open the file itself; a link only if its path is the user's own."""
+        kept = 0 if self.folder is None else _PLAIN
+        return os.open(self.name, flags | _BINARY | kept, mode, dir_fd=self.folder)
+
+    def stat(self) -> os.stat_result:
+        """Return what the system knows of the file; of what it links to if it is the user's own."""
+        return os.stat(self.name, dir_fd=self.folder, follow_symlinks=self.folder is None)
+
+    def exists(self) -> bool:
+        """Tell whether something has this name."""
+        try:
+            self.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    def replace(self, other: Entry) -> None:
+        """Give the file the other name, whatever has it now."""
+        os.replace(self.name, other.name, src_dir_fd=self.folder, dst_dir_fd=other.folder)
+
+    def link(self, other: Entry) -> None:
+        """Give the file the other name as well; raise FileExistsError if it is not free."""
+        os.link(
+            self.name, other.name, src_dir_fd=self.folder, dst_dir_fd=other.folder,
+            follow_symlinks=self.folder is None,
+        )  # fmt: skip
+
+    def unlink(self) -> None:
+        """Take the name away, if it is there."""
+        try:
+            os.unlink(self.name, dir_fd=self.folder)
+        except FileNotFoundError:
+            return
+
+    def rmdir(self) -> None:
+        """Remove the folder of that name; raise OSError unless it is empty."""
+        os.rmdir(self.name, dir_fd=self.folder)
+
+    def sync(self) -> None:
+        """Make renames in the folder durable, where the system can (Windows has no such call)."""
+        if os.name == "nt":  # pragma: no cover
+            return
+        handle = os.open(self.path.parent, os.O_RDONLY) if self.folder is None else self.folder
+        try:
+            os.fsync(handle)
+        finally:
+            if handle != self.folder:
+                os.close(handle)
+
+
+def entry(file: Entry | Path) -> Entry:
+    """Return a path of the user's own as an entry; one of a held folder stays."""
+    return file if isinstance(file, Entry) else Entry(file)
+
+
+@contextmanager
+def held(root: Path, path: str, *, make: bool = False) -> Iterator[Entry]:
+    """Hold the folder of a path below `root` open, made if wanted; `root` has no link in it.
+
+    Raises BadName where a part of the way is a link, FileNotFoundError or NotADirectoryError where
+    it is not there.
+    """
+    parts = path.split("/")
+    if not {"", ".", ".."}.isdisjoint(parts):
+        raise leaves(path)
+    if not HOLDS:  # pragma: no cover
+        from memory_bank.notes.names import inside
+
+        file = inside(root, path)
+        if make:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        yield Entry(file)
+        return
+    handle = _opened(str(root), None, path)
+    try:
+        for part in parts[:-1]:
+            below = _made(part, handle, path) if make else _opened(part, handle, path)
+            os.close(handle)
+            handle = below
+        yield Entry(root / path, handle)
+    finally:
+        os.close(handle)
+
+
+def _opened(part: str, above: int | None, path: str) -> int:
+    try:
+        return os.open(part, _FOLDER | _NO_LINK, dir_fd=above)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENOTDIR} and _is_link(part, above):
+            raise leaves(path) from None
+        raise
+
+
+def _made(part: str, above: int, path: str) -> int:
+    try:
+        return _opened(part, above, path)
+    except FileNotFoundError:
+        try:
+            os.mkdir(part, dir_fd=above)
+        except FileExistsError:
+            pass
+        else:
+            os.fsync(above)
+        return _opened(part, above, path)
+
+
+def _is_link(part: str, above: int | None) -> bool:
+    try:
+        return S_ISLNK(os.stat(part, dir_fd=above, follow_symlinks=False).st_mode)
+    except OSError:
+        return False
+
+
+def leaves(path: str) -> BadName:
+    """Say that a link is on the way to a note."""
+    return BadName(f"{path!r} leaves the bank", "name the note by its path below the bank")
+
+
+def is_link(path: str) -> BadName:
+    """Say that a note would be a link."""
+    return BadName(f"{path!r} is a symbolic link", "memory-bank reads and writes plain files only")
+
+
+def open_folder(folder: str, above: int | None) -> int | None:
+    """Open a folder by the last part of its path in the open folder `above`, or by its whole path.
+
+    Returns None where the system can't hold folders. Raises NotADirectoryError for a link.
+    """
+    if not HOLDS:  # pragma: no cover
+        return None
+    part = folder if above is None else Path(folder).name
+    return os.open(part, _FOLDER | _NO_LINK, dir_fd=above)
+
+
+def names_in(root: Path, path: str = "") -> list[str]:
+    """Return the names in a folder below `root`; none where there is none, or a link."""
+    try:
+        with held(root, f"{path}/x".lstrip("/")) as entry:
+            where = entry.path.parent if entry.folder is None else entry.folder
+            return os.listdir(where)  # noqa: PTH208  (an open folder has no path)
+    except (FileNotFoundError, NotADirectoryError, BadName):
+        return []
+
+
+def files_in(root: Path, path: str) -> Iterator[str]:
+    """Yield the plain files in a folder and in those below it, by path below `root`."""
+    for name in names_in(root, path):
+        below = f"{path}/{name}"
+        found = stat_of(root, below)
+        if found is not None and S_ISDIR(found.st_mode):
+            yield from files_in(root, below)
+        elif found is not None and S_ISREG(found.st_mode):
+            yield below
+
+
+def stat_of(root: Path, path: str) -> os.stat_result | None:
+    """Return what the system knows of a file below `root`; None where there is none."""
+    try:
+        with held(root, path) as entry:
+            return os.stat(entry.name, dir_fd=entry.folder, follow_symlinks=False)
+    except (FileNotFoundError, NotADirectoryError, BadName):
+        return None
