@@ -10,10 +10,10 @@ import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
-from memory_bank.actions.clients.setup import install
 
 import memory_bank
 from memory_bank import open_bank
+from memory_bank.actions.clients.install import install
 
 
 def ask(command: str, args: list[str], cwd: Path) -> str:
