@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from memory_bank import config, layout, session_notes, sqlite
 from memory_bank.activity.access import AccessLog
+from memory_bank.activity.edits import EditLog
 from memory_bank.activity.identity import bank_id
 from memory_bank.config import Settings
 from memory_bank.errors import (
@@ -19,7 +20,7 @@ from memory_bank.errors import (
     NoteNotFound,
 )
 from memory_bank.indexer.dirty import DirtySet
-from memory_bank.indexer.healed import ACCESSES, MANIFEST, WRITING
+from memory_bank.indexer.healed import ACCESSES, EDITS, MANIFEST, WRITING
 from memory_bank.layout import LEFT_ALONE, Layout
 from memory_bank.locks import WAIT, locked
 from memory_bank.manifest import lookup
@@ -74,6 +75,7 @@ class Bank:
         """Whether a question embeds what is new; not needed where another thread does."""
         self._index: Index | None = None
         self._access: AccessLog | None = None
+        self._edits: EditLog | None = None
         self._dirty = DirtySet(place.root)
 
     def __enter__(self) -> Self:
@@ -97,6 +99,9 @@ class Bank:
             if self._access is not None:
                 self._access.close()
                 self._access = None
+            if self._edits is not None:
+                self._edits.close()
+                self._edits = None
 
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Finish cut-short writes, index whatever differs, embed it, and check the indices."""
@@ -262,6 +267,13 @@ class Bank:
             folder = self.layout.state(self.id)
             self._access = AccessLog(folder, lambda: self._heal(ACCESSES))
         return self._access
+
+    @property
+    def edits(self) -> EditLog:
+        """The log of which agents changed which notes, in the state folder of this machine."""
+        if self._edits is None:
+            self._edits = EditLog(self.layout.state(self.id), lambda: self._heal(EDITS))
+        return self._edits
 
     @property
     def id(self) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from memory_bank import session_notes
+from memory_bank.actions.author_keys import stamped
+from memory_bank.actions.authors import record, warnings, writer
 from memory_bank.actions.remember import (
     CREATED,
     SCHEMA_VERSION,
@@ -33,6 +35,8 @@ def create(
 ) -> Remembered:
     """Make a note of that name, whatever other notes say; front matter in the content wins.
 
+    Not so where an agent writes: what the note says of its author is said here.
+
     Raises NoteExists when the name is taken, BadName, BadInput for empty content or tags, or for
     front matter that can't be parsed.
     """
@@ -49,10 +53,13 @@ def create(
         "source_type": source_type,
         "source_agent": agent_name(source_agent),
     }
-    text = _text(content, {key: value for key, value in metadata.items() if value}, wanted)
+    by = writer(source_type, source_agent)
+    given = content if by is None else stamped(content, metadata)
+    text = _text(given, {key: value for key, value in metadata.items() if value}, wanted)
     check_size(bank, text)
     bank.store.create(path, text, given=content)
     bank.catch_up()
+    unknown = record(bank, [path], by)
     note = reader.parse(path, reader.encoded(text))
     return Remembered(
         schema_version=SCHEMA_VERSION,
@@ -65,7 +72,7 @@ def create(
         etag=note.etag,
         type=note.meta.type,
         source_type=note.meta.source_type or source_type,
-        warning=session_notes.warning(bank.layout, path, note.meta.source_type),
+        warning=warnings(session_notes.warning(bank.layout, path, note.meta.source_type), unknown),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory_bank.actions.authors import editors
 from memory_bank.bank import Bank
 from memory_bank.errors import NoteNotFound
 from memory_bank.manifest import filters, linktable, lookup
@@ -52,6 +53,8 @@ class Shown:
     tags: tuple[str, ...]
     source_type: str
     source_agent: str
+    edited_by: tuple[str, ...]
+    """Agents that are known to have changed it, its author left out."""
     file_refs: tuple[str, ...]
     symbol_refs: tuple[str, ...]
     entity_refs: tuple[Entity, ...]
@@ -125,6 +128,7 @@ def show(bank: Bank, name: str) -> Shown:
         tags=note.meta.tags,
         source_type=note.meta.source_type or BY_HAND,
         source_agent=note.meta.source_agent,
+        edited_by=editors(bank, [row])[path],
         file_refs=note.meta.file_refs,
         symbol_refs=note.meta.symbol_refs,
         entity_refs=note.meta.entity_refs,

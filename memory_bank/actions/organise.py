@@ -9,6 +9,9 @@ from datetime import UTC, datetime
 from functools import partial
 
 from memory_bank import session_notes
+from memory_bank.actions.author_keys import stamped
+from memory_bank.actions.authors import record, warnings, writer
+from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, UnreadableNote
 from memory_bank.manifest import linktable, lookup, resolve
@@ -50,7 +53,7 @@ class Merged:
     """What a person should know of where the note is, as that git would track a session's."""
 
 
-def rename(bank: Bank, name: str, new_name: str) -> Renamed:
+def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) -> Renamed:
     """Move a note to another name and rewrite the links to it: all of it or nothing.
 
     A new name that ends in a slash is a folder. Raises NoteNotFound, NoteExists, BadName.
@@ -78,15 +81,18 @@ def rename(bank: Bank, name: str, new_name: str) -> Renamed:
             bank.store.apply([gone, Change(new, moved, files.ABSENT), *rest])
         else:
             bank.store.apply([Change(new, moved, files.ABSENT), gone, *rest])
-    if moving.key == old:
-        with bank.lock:
+    with bank.lock:
+        bank.edits.rename(old, new)
+        if moving.key == old:
             bank.access.rename(old, new)
     bank.catch_up()
+    changed = [change.path for change in rest]
+    unknown = record(bank, [*changed, new] if mine else changed, agent)
     return Renamed(
         old,
         new,
-        tuple(change.path for change in rest),
-        session_notes.warning(bank.layout, new, moving.source_type),
+        tuple(changed),
+        warnings(session_notes.warning(bank.layout, new, moving.source_type), unknown),
     )
 
 
@@ -94,6 +100,8 @@ def delete(bank: Bank, name: str, *, if_match: str | None = None) -> Trashed:
     """Move a note to the trash, from where `restore` brings it back."""
     bank.check_enabled()
     trashed = bank.store.delete(bank.find(name), if_match)
+    with bank.lock:
+        bank.edits.rename(trashed.path, _in_trash(trashed))
     bank.catch_up()
     return trashed
 
@@ -104,13 +112,20 @@ def restore(bank: Bank, name: str, new_name: str = "") -> str:
     Raises NoteNotFound when the trash has none, NoteExists when the name is taken.
     """
     bank.check_enabled()
-    gone = {names.key(one.path) for one in bank.store.trashed()}
-    form = name if names.key(name) in gone else spelling.of_note(name, bank.layout)
     target = bank.path_of(new_name) if new_name else ""
     names.check_new(target)
-    path = bank.store.restore(form, target)
+    with bank.lock, bank.store.writing():
+        gone = {names.key(one.path): one for one in reversed(bank.store.trashed())}
+        form = name if names.key(name) in gone else spelling.of_note(name, bank.layout)
+        path = bank.store.restore(form, target)
+        bank.edits.rename(_in_trash(gone[names.key(form)]), path)
     bank.catch_up()
     return path
+
+
+def _in_trash(note: Trashed) -> str:
+    """Return what a note without an id is known by while it is deleted."""
+    return f".trash/{note.stamp}/{note.path}"
 
 
 def trash(bank: Bank) -> list[Trashed]:
@@ -119,7 +134,14 @@ def trash(bank: Bank) -> list[Trashed]:
 
 
 def merge(
-    bank: Bank, sources: Sequence[str], target: str, content: str, *, tags: Sequence[str] = ()
+    bank: Bank,
+    sources: Sequence[str],
+    target: str,
+    content: str,
+    *,
+    tags: Sequence[str] = (),
+    source_type: str = "manual",
+    source_agent: str = "",
 ) -> Merged:
     """Make one note of several: all of it or nothing.
 
@@ -141,25 +163,28 @@ def merge(
         if goal not in paths and bank.store.exists(goal):
             raise files.taken(goal)
         kept = next((row for row in rows if row.path == goal), None)
-        text = _merged_text(rows, kept, content, check_tags(tags))
+        source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
+        text = _merged_text(rows, kept, content, check_tags(tags), source)
         links = _relinked(bank, dict.fromkeys(paths, goal), gone=True)
         etags = {row.path: row.etag for row in rows}
         away = [Change(path, None, etags[path], trash=True) for path in paths if path != goal]
         others = [change for change in links if change.path not in etags]
         written = Change(goal, reader.encoded(text), etags.get(goal, files.ABSENT))
-        kept_too = (
-            goal if goal in etags else ""
-        )  # its old text goes to the trash, as that of others
-        bank.store.apply([written, *away, *others], given=content, keep=kept_too)
+        old = goal if goal in etags else ""  # its text goes to the trash, as that of the others
+        bank.store.apply([written, *away, *others], given=content, keep=old)
     bank.catch_up()
     meta = reader.parse(goal, text.encode())
+    key, relinked = meta.meta.id or goal, tuple(change.path for change in others)
+    unknown = record(bank, [goal, *relinked], writer(source_type, source_agent))
+    with bank.lock:
+        bank.edits.inherit(key, {name for row in rows for name in (row.id, row.path) if name})
     return Merged(
         path=goal,
-        note_id=meta.meta.id or goal,
+        note_id=key,
         etag=meta.etag,
         merged=tuple(paths),
-        relinked=tuple(change.path for change in others),
-        warning=session_notes.warning(bank.layout, goal),
+        relinked=relinked,
+        warning=warnings(session_notes.warning(bank.layout, goal), unknown),
     )
 
 
@@ -260,10 +285,12 @@ def _named(
 
 
 def _merged_text(
-    rows: Sequence[NoteRow], kept: NoteRow | None, content: str, tags: Sequence[str]
+    rows: Sequence[NoteRow],
+    kept: NoteRow | None,
+    content: str,
+    tags: Sequence[str],
+    source: Mapping[str, str],
 ) -> str:
-    if frontmatter.split(content).format != "none":
-        return content if content.endswith("\n") else f"{content}\n"
     now = datetime.now(UTC)
     kinds = {row.type for row in rows}
     metadata = {
@@ -276,7 +303,12 @@ def _merged_text(
             key: _union([row.rest.get(key, []) for row in rows])
             for key in ("entity_refs", "file_refs", "symbol_refs")
         },
+        **source,
     }
+    if frontmatter.split(content).format != "none":
+        if writer(**source) is not None:
+            content = stamped(content, metadata)
+        return content if content.endswith("\n") else f"{content}\n"
     return frontmatter.compose({key: value for key, value in metadata.items() if value}, content)
 
 

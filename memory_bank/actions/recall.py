@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank import sqlite
+from memory_bank.actions.authors import editors
 from memory_bank.actions.joined import LinkShown, joined, node_of
 from memory_bank.bank import Bank
 from memory_bank.config import MODES
@@ -66,6 +67,8 @@ class RecalledNote(NamedTuple):
     entity_refs: tuple[Entity, ...]
     source_type: str
     source_agent: str
+    edited_by: tuple[str, ...]
+    """Agents that are known to have changed it, its author left out."""
     created_at: str
     access_count: int
     """Before this answer."""
@@ -204,7 +207,11 @@ def _found(bank: Bank, index: Index, wanted: _Wanted) -> tuple[Found, list[Recal
     )
     text = parsed.question.text
     why = {number: _fittest(into, wanted.asked or text) for number, into in (links or {}).items()}
-    return found, [_recalled(bank, hit, text, why.get(hit.note.number)) for hit in found.hits]
+    edited = editors(bank, [hit.note for hit in found.hits])
+    return found, [
+        _recalled(bank, hit, text, edited[hit.note.path], why.get(hit.note.number))
+        for hit in found.hits
+    ]
 
 
 def _spelled(bank: Bank, condition: filters.Condition) -> filters.Condition:
@@ -223,7 +230,11 @@ def _fittest(links: Sequence[LinkShown], text: str) -> tuple[LinkShown, ...]:
 
 
 def _recalled(
-    bank: Bank, hit: Hit, text: str, links: tuple[LinkShown, ...] | None
+    bank: Bank,
+    hit: Hit,
+    text: str,
+    edited_by: tuple[str, ...],
+    links: tuple[LinkShown, ...] | None,
 ) -> RecalledNote | None:
     """Read what was found from its file; None when the file is not what was indexed any more."""
     note = hit.note
@@ -247,6 +258,7 @@ def _recalled(
         entity_refs=tuple(Entity(**item) for item in note.rest.get("entity_refs", ())),
         source_type=note.source_type or BY_HAND,
         source_agent=str(note.rest.get("source_agent", "")),
+        edited_by=edited_by,
         created_at=iso_of(note.created),
         access_count=hit.access.times,
         last_accessed_at=iso_of(hit.access.last) if hit.access.times else "",

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memory_bank import session_notes
+from memory_bank.actions.authors import record, warnings, writer
 from memory_bank.actions.twins import twins
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
@@ -96,11 +97,11 @@ def remember(
     with bank.lock, bank.store.writing():  # nobody else writes the same content meanwhile
         bank.catch_up()
         hashed = content_hash(content)
-        kind = known_type(type) or DEFAULT_TYPE
+        kind, by = known_type(type) or DEFAULT_TYPE, writer(source_type, source_agent)
         found = twins(bank, hashed, _first_path(bank, content, kind, name))
         same_as = found.far.path if found.far else None
         if found.near is not None:
-            return replace(_update(bank, found.near, wanted, refs), same_as=same_as)
+            return replace(_update(bank, found.near, wanted, refs, by), same_as=same_as)
         created = datetime.now(UTC)
         metadata = {
             "id": note_id(content, created),
@@ -116,6 +117,7 @@ def remember(
         )
         check_size(bank, text)
         path, etag = _create(bank, text, content, kind, name)
+        unknown = record(bank, [path], by)
         return Remembered(
             schema_version=SCHEMA_VERSION,
             note_id=str(metadata["id"]),
@@ -128,7 +130,7 @@ def remember(
             type=kind,
             source_type=source_type,
             same_as=same_as,
-            warning=session_notes.warning(bank.layout, path, source_type),
+            warning=warnings(session_notes.warning(bank.layout, path, source_type), unknown),
         )
 
 
@@ -197,9 +199,9 @@ def check_source(source_type: str) -> None:
 
 
 def _update(
-    bank: Bank, known: NoteRow, tags: Sequence[str], refs: Mapping[str, list[Any]]
+    bank: Bank, known: NoteRow, tags: Sequence[str], refs: Mapping[str, list[Any]], by: str | None
 ) -> Remembered:
-    """Merge tags and references into the note that has the content already."""
+    """Merge tags and references into the note that has the content already; `by` is the agent."""
     had: dict[str, list[Any]] = {"tags": list(known.tags)}
     had |= {key: list(known.rest.get(key, ())) for key in refs}
     merged = {
@@ -211,6 +213,7 @@ def _update(
     etag = bank.store.change(known.path, lambda text: touched(text, now, changes, force=True))
     bank.access.add([known.key], time.time())
     bank.catch_up()
+    unknown = record(bank, [known.path], by) if changes else None
     return Remembered(
         schema_version=SCHEMA_VERSION,
         note_id=known.key,
@@ -222,7 +225,9 @@ def _update(
         etag=etag,
         type=known.type,
         source_type=known.source_type or "manual",
-        warning=session_notes.warning(bank.layout, known.path, known.source_type),
+        warning=warnings(
+            session_notes.warning(bank.layout, known.path, known.source_type), unknown
+        ),
     )
 
 

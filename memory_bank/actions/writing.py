@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memory_bank import session_notes
+from memory_bank.actions.author_keys import kept
+from memory_bank.actions.authors import record, warnings
 from memory_bank.actions.remember import check_size, touched
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, NoteNotFound
@@ -31,7 +33,14 @@ class Written:
     """What a person should know of where the note is, as that git would track a session's."""
 
 
-def append(bank: Bank, name: str, content: str, *, if_match: str | None = None) -> Written:
+def append(
+    bank: Bank,
+    name: str,
+    content: str,
+    *,
+    if_match: str | None = None,
+    agent: str | None = None,
+) -> Written:
     """Add text at the end of a note, as a paragraph of its own.
 
     Raises NoteNotFound, Conflict when the note isn't the one of `if_match`, BadInput if empty.
@@ -46,10 +55,17 @@ def append(bank: Bank, name: str, content: str, *, if_match: str | None = None) 
         joint = "" if not text or text.endswith(("\n", "\r")) else newline
         return f"{text}{joint}{gap}{body}{newline}"
 
-    return write(bank, name, add, if_match=if_match, given=content)
+    return write(bank, name, add, if_match=if_match, agent=agent, given=content)
 
 
-def update(bank: Bank, name: str, content: str, *, if_match: str | None = None) -> Written:
+def update(
+    bank: Bank,
+    name: str,
+    content: str,
+    *,
+    if_match: str | None = None,
+    agent: str | None = None,
+) -> Written:
     """Replace a note's whole text; its front matter stays when the content brings none.
 
     Raises NoteNotFound, Conflict, BadInput if empty.
@@ -66,7 +82,7 @@ def update(bank: Bank, name: str, content: str, *, if_match: str | None = None) 
         gap = newline if parts.body.startswith(newline) and not new.startswith(newline) else ""
         return parts.opening + parts.block + parts.closing + gap + new
 
-    return write(bank, name, swap, if_match=if_match, given=content)
+    return write(bank, name, swap, if_match=if_match, agent=agent, given=content)
 
 
 def edit(
@@ -78,6 +94,7 @@ def edit(
     section: str = "",
     count: int = 1,
     if_match: str | None = None,
+    agent: str | None = None,
 ) -> Written:
     """Replace a text, or what stands under one heading, in a note.
 
@@ -92,7 +109,7 @@ def edit(
     def change(text: str) -> str:
         return _replaced(text, old, new, count) if old else _resectioned(text, section, new)
 
-    return write(bank, name, change, if_match=if_match, given=new)
+    return write(bank, name, change, if_match=if_match, agent=agent, given=new)
 
 
 def set_status(bank: Bank, name: str, status: str, *, if_match: str | None = None) -> Written:
@@ -109,11 +126,14 @@ def write(
     *,
     keys: Mapping[str, object] | None = None,
     if_match: str | None = None,
+    agent: str | None = None,
     given: str = "",
 ) -> Written:
     """Change a note's text and front-matter keys under the lock, and index it.
 
-    `given` is what the caller wrote: lines of a secret in it are counted there.
+    `agent` is the agent that does so, by name if it has one, None for a person: it can't change
+    what the note says of its author, and hits name it from then on. `given` is what the caller
+    wrote: lines of a secret in it are counted there.
     """
     bank.check_enabled()
     path = bank.find(name)
@@ -121,7 +141,7 @@ def write(
 
     def apply(text: str) -> str:
         nonlocal changed
-        new = change(text)
+        new = change(text) if agent is None else kept(text, change(text))
         if not keys and new == text:
             return text
         changed = True
@@ -131,7 +151,8 @@ def write(
 
     etag = bank.store.change(path, apply, if_match, given=given)
     bank.catch_up()
-    return Written(path, etag, changed, session_notes.warning(bank.layout, path))
+    unknown = record(bank, [path], agent) if changed else None
+    return Written(path, etag, changed, warnings(session_notes.warning(bank.layout, path), unknown))
 
 
 def dated(text: str) -> bool:

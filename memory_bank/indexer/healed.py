@@ -12,6 +12,8 @@ MANIFEST = "manifest"
 """Healed: the manifest was damaged or missing, and with it all was made anew."""
 ACCESSES = "accesses"
 """Healed: the counts of accesses were damaged, and are begun anew."""
+EDITS = "edits"
+"""Healed: the log of which agents changed what was damaged, and is begun anew."""
 
 Healed = Callable[[str], None]
 """Called with what was healed: one of the above, or the name of a retriever that was made anew."""

@@ -16,7 +16,8 @@ from memory_bank.notes.note import Entity, Fault, Meta
 
 __all__ = [
     "KEYS", "KNOWN_TYPES", "check_tags", "content_hash", "entity_of", "folder_of", "iso", "key_of",
-    "known_type", "normalise", "normalise_tags", "note_id", "read_meta", "slug", "to_datetime",
+    "keys_of", "known_type", "normalise", "normalise_tags", "note_id", "read_meta", "slug",
+    "to_datetime",
 ]  # fmt: skip
 
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -79,6 +80,11 @@ def check_tags(tags: Iterable[str]) -> tuple[str, ...]:
 def key_of(raw: Mapping[str, object], name: str) -> str:
     """Return the key under which this front matter keeps one of our names, so that it is edited."""
     return next(_Reading(raw).keys(name), name)
+
+
+def keys_of(raw: Mapping[str, object], name: str) -> tuple[str, ...]:
+    """Return all keys of a front matter that say one of our names, the one that is read first."""
+    return tuple(_Reading(raw).keys(name))
 
 
 def read_meta(

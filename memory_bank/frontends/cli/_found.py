@@ -66,6 +66,8 @@ def _show_note(call: Call, rank: int, note: RecalledNote, *, explain: bool) -> N
     page.line(_INDENT, (_headed(note.title, note.heading), "bold"))
     page.block(note.snippet, _INDENT)
     about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:10]]
+    if note.edited_by:
+        about.append(f"edited by {', '.join(note.edited_by)}")
     if note.status != "active":
         about.append(note.status)
     page.line(_INDENT, (" · ".join(filter(None, about)), "tag"))

@@ -83,9 +83,24 @@ def allow_secret(function: Function) -> Function:
     )(function)
 
 
+def agent(function: Function) -> Function:
+    """Take the name of the agent that makes a change."""
+    what = "Which agent makes the change, if one does"
+    option = click.option("--agent", metavar="NAME", callback=_named, help=what)
+    return option(function)
+
+
 def limit(default: int | None, what: str) -> Decorator:
     """Take how many to show."""
     return click.option("--limit", metavar="N", type=int, default=default, help=what)
+
+
+def _named(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
+    from memory_bank.agents import agent_name  # start-up: few changes are an agent's
+
+    if given is not None and not agent_name(given) and not ctx.resilient_parsing:
+        raise click.BadParameter("the name has no character that can be seen", ctx, param)
+    return given
 
 
 def _split(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> tuple[str, ...]:

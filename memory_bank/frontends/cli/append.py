@@ -26,13 +26,16 @@ GROUP = "Write"
 @options.text()
 @options.if_match
 @options.allow_secret
-def command(call: Call, *, name: str, text: str | None, if_match: str | None) -> int:
+@options.agent
+def command(
+    call: Call, *, name: str, text: str | None, if_match: str | None, agent: str | None
+) -> int:
     """Add text at the end of a note."""
     from memory_bank.actions.writing import append
 
     with call.open() as bank:
         path = bank.find(name)
         with _text.given_or_edited(text) as content:
-            done = append(bank, path, content, if_match=if_match)
+            done = append(bank, path, content, if_match=if_match, agent=agent)
     call.answer(done, lambda done: show_written(call, done))
     return 0

@@ -43,6 +43,7 @@ GROUP = "Write"
 @click.option("--count", metavar="N", type=int, help="How often --old is there (1)")
 @options.if_match
 @options.allow_secret
+@options.agent
 def command(
     call: Call,
     *,
@@ -52,6 +53,7 @@ def command(
     new: str | None,
     count: int | None,
     if_match: str | None,
+    agent: str | None,
 ) -> int:
     """Change a part of a note, or open it in your editor."""
     from memory_bank.actions.writing import edit
@@ -59,7 +61,7 @@ def command(
     _check(call, old, section, new, count)
     with call.open() as bank:
         if new is None:
-            done = _in_editor(bank, name, if_match)
+            done = _in_editor(bank, name, if_match, agent)
         else:
             done = edit(
                 bank,
@@ -69,6 +71,7 @@ def command(
                 section=section or "",
                 count=1 if count is None else count,
                 if_match=if_match,
+                agent=agent,
             )
     call.answer(done, lambda done: show_written(call, done))
     return 0
@@ -90,7 +93,7 @@ def _check(
         raise call.wrong("an editor needs a terminal: give --old or --section, and --new")
 
 
-def _in_editor(bank: Bank, name: str, if_match: str | None) -> Written:
+def _in_editor(bank: Bank, name: str, if_match: str | None, agent: str | None) -> Written:
     """Let the user edit the whole file; what was read is what may be replaced."""
     from memory_bank.actions.listing import show
     from memory_bank.actions.writing import write
@@ -101,4 +104,4 @@ def _in_editor(bank: Bank, name: str, if_match: str | None) -> Written:
     if not note.writable:
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
     with _text.editing(note.path.rpartition("/")[2], note.content) as (written, _):
-        return write(bank, note.path, lambda _: written, if_match=etag, given=written)
+        return write(bank, note.path, lambda _: written, if_match=etag, agent=agent, given=written)

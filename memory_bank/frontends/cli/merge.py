@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -47,20 +48,29 @@ GROUP = "Organise"
 @click.option("--text", metavar="TEXT", help="What it says; - reads stdin")
 @options.tags("Tags on top of those of the sources")
 @options.allow_secret
+@options.agent
 def command(
-    call: Call, *, sources: tuple[str, ...], target: str, text: str | None, tags: tuple[str, ...]
+    call: Call,
+    *,
+    sources: tuple[str, ...],
+    target: str,
+    text: str | None,
+    tags: tuple[str, ...],
+    agent: str | None,
 ) -> int:
     """Make one note of several; links to them follow."""
     from memory_bank.actions.organise import merge
 
     with call.open() as bank:
+        source = "manual" if agent is None else "agent"
+        merged = partial(merge, bank, tags=tags, source_type=source, source_agent=agent or "")
         paths = list(dict.fromkeys(bank.find(source) for source in sources))
         content = _text.given(text)
         if content is not None:
-            done = merge(bank, paths, target, content, tags=tags)
+            done = merged(paths, target, content)
         else:
             with _text.editing("merged.md", _joined(bank, paths)) as (written, _):
-                done = merge(bank, paths, target, written, tags=tags)
+                done = merged(paths, target, written)
     call.answer(done, lambda done: _show(call, done))
     return 0
 

@@ -30,7 +30,8 @@ GROUP = "Organise"
 @options.note()
 @click.argument("new", metavar="NEW")
 @options.allow_secret
-def command(call: Call, *, name: str, new: str) -> int:
+@options.agent
+def command(call: Call, *, name: str, new: str, agent: str | None) -> int:
     """Rename a note; links to it follow."""
     from memory_bank.actions.organise import rename
 
@@ -47,5 +48,5 @@ def command(call: Call, *, name: str, new: str) -> int:
         call.warn(done.warning)
 
     with call.open() as bank:
-        call.answer(rename(bank, name, new), render)
+        call.answer(rename(bank, name, new, agent=agent), render)
     return 0

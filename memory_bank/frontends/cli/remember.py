@@ -56,7 +56,6 @@ _SOURCES = ("manual", "agent", "session", "import")
     "--source",
     metavar="SOURCE",
     type=click.Choice(_SOURCES),
-    default="manual",
     help="Who says so: manual, agent, session (kept out of git), import",
 )
 @click.option("--agent", metavar="NAME", default="", help="Which agent, if one does")
@@ -71,7 +70,7 @@ def command(
     files: tuple[str, ...],
     symbols: tuple[str, ...],
     entities: tuple[str, ...],
-    source: str,
+    source: str | None,
     agent: str,
 ) -> int:
     """Keep a text as a note."""
@@ -89,6 +88,7 @@ def command(
         raise call.wrong("--agent: the name has no character that can be seen")
     for words in entities:
         entity(words)  # before somebody writes a text in vain
+    source = source or ("agent" if agent else "manual")
     with call.open() as bank:
         bank.check_enabled()
         with _text.given_or_edited(text) as content:

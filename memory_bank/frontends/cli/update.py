@@ -27,7 +27,10 @@ GROUP = "Write"
 @options.text()
 @options.if_match
 @options.allow_secret
-def command(call: Call, *, name: str, text: str | None, if_match: str | None) -> int:
+@options.agent
+def command(
+    call: Call, *, name: str, text: str | None, if_match: str | None, agent: str | None
+) -> int:
     """Replace the whole text of a note."""
     from memory_bank.actions.listing import show
     from memory_bank.actions.writing import update
@@ -35,10 +38,10 @@ def command(call: Call, *, name: str, text: str | None, if_match: str | None) ->
     with call.open() as bank:
         content = _text.given(text)
         if content is not None:
-            done = update(bank, name, content, if_match=if_match)
+            done = update(bank, name, content, if_match=if_match, agent=agent)
         else:
             note = show(bank, name)
             with _text.editing(note.path.rpartition("/")[2], note.body) as (written, _):
-                done = update(bank, note.path, written, if_match=if_match or note.etag)
+                done = update(bank, note.path, written, if_match=if_match or note.etag, agent=agent)
     call.answer(done, lambda done: show_written(call, done))
     return 0

@@ -95,7 +95,7 @@ def shown(note: Shown, quotes: Quotes) -> str:
         "etag": note.etag[:_ETAG],
         "type": note.type,
         "tags": " ".join(note.tags),
-        "by": author(note.source_type, note.source_agent),
+        "by": author(note),
         "created_at": note.created_at,
         "updated_at": note.updated_at if note.updated_at != note.created_at else "",
         "age": age(note.created_at),
@@ -188,9 +188,11 @@ def age(moment: str) -> str:
     return count(days // span, word) if span else "today"
 
 
-def author(source_type: str, source_agent: str) -> str:
-    """Return who wrote a note, as far as it says."""
-    return f"{source_type} {source_agent}".strip()
+def author(note: Shown | RecalledNote) -> str:
+    """Return who wrote a note, as far as it says, and which agents are known to have changed it."""
+    source = "person" if note.source_type == "manual" else note.source_type
+    wrote = f"{source} {note.source_agent}".strip()
+    return f"{wrote}, edited by {', '.join(note.edited_by)}" if note.edited_by else wrote
 
 
 def _told(quotes: Quotes, head: str, *parts: str) -> str:
@@ -230,7 +232,7 @@ def _hit(quotes: Quotes, note: RecalledNote) -> str:
         "files": " ".join(note.file_refs),
         "symbols": " ".join(note.symbol_refs),
         "entities": " ".join(f"{one.kind}:{one.id}" for one in note.entity_refs),
-        "by": author(note.source_type, note.source_agent),
+        "by": author(note),
         "created_at": note.created_at[:_DAY],
         "age": age(note.created_at),
         "status": note.status if note.status != "active" else "",

@@ -161,7 +161,7 @@ def test_each_hit_says_where_it_is_from(hostile: Make) -> None:
     answer = hostile("recall", query="whoosh pure python install")
     heads = re.findall(r"^<q-\w+ .*>$", answer.text, re.MULTILINE)
     (head,) = [head for head in heads if 'at="decisions/whoosh.md:' in head]
-    assert 'by="manual"' in head
+    assert 'by="person"' in head
     assert re.search(r'age="\d+ years?"', head)
     assert 'superseded_by="decisions/tantivy.md"' in head
 

@@ -55,7 +55,7 @@ def create_memory(
 @tool("Append to a memory", text.written)
 def append_memory(call: Call, *, filename: Name, content: str) -> writing.Written:
     """Add a paragraph at the end of a note; a new subject under a heading of its own."""
-    return writing.append(call.bank, filename, content)
+    return writing.append(call.bank, filename, content, agent=call.agent)
 
 
 @tool("Read a memory", text.shown, reads=True, without=("body",))
@@ -73,7 +73,7 @@ def update_memory(
     For a part of it, use edit_memory.
     """
     (content,) = _as_read(call, filename, content)
-    return writing.update(call.bank, filename, content, if_match=if_match or None)
+    return writing.update(call.bank, filename, content, if_match=if_match or None, agent=call.agent)
 
 
 @tool("Edit a memory", text.written, destroys=True)
@@ -90,14 +90,21 @@ def edit_memory(
     """Replace a text, or what stands under one heading, in a note."""
     new, old, section = _as_read(call, filename, new, old, section)
     return writing.edit(
-        call.bank, filename, new, old=old, section=section, count=count, if_match=if_match or None
+        call.bank,
+        filename,
+        new,
+        old=old,
+        section=section,
+        count=count,
+        if_match=if_match or None,
+        agent=call.agent,
     )
 
 
 @tool("Rename a memory", text.renamed, destroys=True)
 def rename_memory(call: Call, *, filename: Name, new_filename: Path) -> organise.Renamed:
     """Move a note to another path; every link to it follows, or nothing happens."""
-    return organise.rename(call.bank, filename, new_filename)
+    return organise.rename(call.bank, filename, new_filename, agent=call.agent)
 
 
 @tool("Delete a memory", text.trashed, destroys=True)
@@ -158,7 +165,14 @@ def merge_memories(
 
     The sources go to the trash.
     """
-    return organise.merge(call.bank, source_files, target_file, summary_content)
+    return organise.merge(
+        call.bank,
+        source_files,
+        target_file,
+        summary_content,
+        source_type="agent",
+        source_agent=call.agent,
+    )
 
 
 def _as_read(call: Call, filename: str, *texts: str) -> list[str]:

@@ -1,0 +1,49 @@
+"""Who wrote a note, and which agents are known to have changed it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+
+from memory_bank.agents import agent_name
+from memory_bank.bank import Bank
+from memory_bank.manifest import lookup
+from memory_bank.manifest.lookup import NoteRow
+
+AGENT = "agent"
+UNNAMED = "an agent"
+"""What an agent is called that says no name."""
+
+
+def writer(source_type: str, source_agent: str) -> str | None:
+    """Return the name of the agent that a note's source says, None for a person."""
+    name = agent_name(source_agent)
+    return name or (UNNAMED if source_type == AGENT else None)
+
+
+def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
+    """Write down that an agent changed notes; a person's changes are not. Return why not, if so."""
+    if agent is None:
+        return ""
+    wanted = list(paths)
+    with bank.lock:
+        rows = bank.healing(lambda index: [lookup.note_at(index.base, path) for path in wanted])
+        known = [row.key if row else path for path, row in zip(wanted, rows, strict=True)]
+        return bank.edits.add(known, agent_name(agent) or UNNAMED, time.time())
+
+
+def editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:
+    """Map the paths of notes to the agents known to have changed them, their authors left out."""
+    with bank.lock:
+        seen = bank.edits.of(name for note in notes for name in {note.id or note.path, note.path})
+    found = {}
+    for note in notes:
+        agents = dict.fromkeys((*seen.get(note.id, ()), *seen.get(note.path, ())))
+        author = writer(note.source_type, str(note.rest.get("source_agent", "")))
+        found[note.path] = tuple(name for name in agents if name != author)
+    return found
+
+
+def warnings(*said: str | None) -> str | None:
+    """Return what a person should know, in one text; None if it is nothing."""
+    return "; ".join(filter(None, said)) or None

@@ -1,0 +1,58 @@
+"""Which agents changed which notes; kept in the state folder of this machine, never in a note."""
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from memory_bank.activity.log import Log
+
+_TABLES = """
+CREATE TABLE edits (
+    note TEXT NOT NULL, agent TEXT NOT NULL, first REAL NOT NULL, last REAL NOT NULL,
+    PRIMARY KEY (note, agent)
+) WITHOUT ROWID
+"""
+_VERSION = 1
+
+
+class EditLog(Log):
+    """The agents that changed each note, which is known by its id, or its path if it has none."""
+
+    lost = "who changed it is not written down"
+
+    def __init__(self, folder: Path, healed: Callable[[], object] = lambda: None) -> None:
+        """Keep the log in `folder`; `healed` is called when it had to be begun anew."""
+        super().__init__(folder / "edits.db", _TABLES, _VERSION, healed)
+
+    def of(self, notes: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+        """Return the agents that changed some notes, the first one first; the others left out."""
+        rows = self.read("SELECT note, first, agent FROM edits WHERE note IN ({})", notes)
+        found: dict[str, list[str]] = {}
+        for note, _, agent in sorted(set(rows)):
+            found.setdefault(note, []).append(agent)
+        return {note: tuple(agents) for note, agents in found.items()}
+
+    def add(self, notes: Iterable[str], agent: str, now: float) -> str:
+        """Write down that an agent changed notes, at a time in seconds since the epoch.
+
+        Returns why that can't be done, if so.
+        """
+        return self.write(
+            "INSERT INTO edits VALUES (?1, ?2, ?3, ?3)"
+            " ON CONFLICT DO UPDATE SET last = max(last, ?3)",
+            [(note, agent, now) for note in notes],
+        )
+
+    def rename(self, old: str, new: str) -> str:
+        """Carry over what is known of a note to its new path; return why not, if so."""
+        if not self.file.exists():
+            return ""
+        return self.write("UPDATE OR REPLACE edits SET note = ? WHERE note = ?", [(new, old)])
+
+    def inherit(self, note: str, sources: Iterable[str]) -> str:
+        """Let a note have what is known of those that it was made of; return why not, if so."""
+        if not self.file.exists():
+            return ""
+        return self.write(
+            "INSERT OR IGNORE INTO edits SELECT ?1, agent, first, last FROM edits WHERE note = ?2",
+            [(note, source) for source in sources],
+        )

@@ -1,0 +1,69 @@
+"""A database of what can't be made again: damaged, it is set aside for a new one."""
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from memory_bank import sqlite
+from memory_bank.errors import Busy, IndexDamaged, StorageFailed
+
+
+class Log(sqlite.Opened):
+    """One file in the state folder of this machine; reading it never fails, nor makes it."""
+
+    lost = "it is not written down"
+    """What a caller is told when nothing can be written."""
+
+    def __init__(
+        self, file: Path, tables: str, version: int, healed: Callable[[], object] = lambda: None
+    ) -> None:
+        """Keep the file of these tables; `healed` is called when it had to be begun anew."""
+        super().__init__(file, tables, version)
+        self._healed = healed
+
+    def read(self, sql: str, values: Iterable[str]) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement with `IN ({})`; none when they can't be read."""
+        wanted = list(values)
+        if not self.file.exists():
+            return []
+        try:
+            with sqlite.guarded(self.file):
+                return list(sqlite.chunked(self.opened(), sql, wanted))
+        except (Busy, IndexDamaged, StorageFailed):
+            return []  # an answer must not fail for it
+
+    def write(self, sql: str, rows: Sequence[tuple[object, ...]]) -> str:
+        """Write rows; return why that can't be done, if so."""
+        try:
+            try:
+                self._execute(sql, rows)
+            except IndexDamaged:
+                self._set_aside()
+                self._execute(sql, rows)
+        except (Busy, IndexDamaged, StorageFailed) as error:
+            return f"{self.lost}: {error.message}"
+        return ""
+
+    def _execute(self, sql: str, rows: Sequence[tuple[object, ...]]) -> None:
+        with sqlite.guarded(self.file):
+            base = self.opened()
+            with sqlite.transaction(base):
+                base.executemany(sql, rows)
+
+    def _set_aside(self) -> None:
+        self.close()
+        try:
+            self.file.replace(self.file.with_name(f"{self.file.name}.damaged"))
+            sqlite.discard(self.file)
+        except OSError as error:
+            raise StorageFailed(f"{self.file} can't be replaced: {error.strerror}") from error
+        self._healed()
+
+    def _connect(self) -> sqlite.Connection:
+        """Open the file in a folder that is the user's alone."""
+        folder = self.file.parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StorageFailed(f"{folder} can't be made: {error.strerror}") from error
+        return super()._connect()
