@@ -19,11 +19,11 @@ def test_a_note_is_made_at_its_name_whatever_others_say(bank: Bank) -> None:
         create(bank, "facts/second", "Other.")
 
 
-def test_front_matter_in_the_content_wins_and_is_completed(bank: Bank) -> None:
+def test_front_matter_in_a_persons_content_wins_and_is_completed(bank: Bank) -> None:
     content = "---\n# mine\ntype: plan\ntag: old\nid: abc\n---\nText without an end"
-    made = create(bank, "plan", content, tags=["new"], type="journal", source_agent="me")
+    made = create(bank, "plan", content, tags=["new"], type="journal")
     shown = show(bank, "plan")
-    assert (shown.type, shown.note_id, shown.source_agent) == ("plan", "abc", "me")
+    assert (shown.type, shown.note_id, shown.source_type) == ("plan", "abc", "manual")
     assert shown.tags == ("old", "new")
     assert "# mine\n" in shown.content
     assert shown.content.endswith("Text without an end\n")
