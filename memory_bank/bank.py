@@ -12,6 +12,7 @@ from memory_bank import config, layout, session_notes, sqlite
 from memory_bank.activity.access import AccessLog
 from memory_bank.activity.edits import EditLog
 from memory_bank.activity.identity import bank_id
+from memory_bank.activity.updates import UpdateLog
 from memory_bank.config import Settings
 from memory_bank.errors import (
     BadInput,
@@ -20,7 +21,7 @@ from memory_bank.errors import (
     NoteNotFound,
 )
 from memory_bank.indexer.dirty import DirtySet
-from memory_bank.indexer.healed import ACCESSES, EDITS, MANIFEST, WRITING
+from memory_bank.indexer.healed import ACCESSES, EDITS, MANIFEST, UPDATES, WRITING
 from memory_bank.layout import LEFT_ALONE, Layout
 from memory_bank.locks import WAIT, locked
 from memory_bank.manifest import lookup
@@ -76,6 +77,7 @@ class Bank:
         self._index: Index | None = None
         self._access: AccessLog | None = None
         self._edits: EditLog | None = None
+        self._updates: UpdateLog | None = None
         self._dirty = DirtySet(place.root)
 
     def __enter__(self) -> Self:
@@ -102,6 +104,9 @@ class Bank:
             if self._edits is not None:
                 self._edits.close()
                 self._edits = None
+            if self._updates is not None:
+                self._updates.close()
+                self._updates = None
 
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Finish cut-short writes, index whatever differs, embed it, and check the indices."""
@@ -274,6 +279,13 @@ class Bank:
         if self._edits is None:
             self._edits = EditLog(self.layout.state(self.id), lambda: self._heal(EDITS))
         return self._edits
+
+    @property
+    def updates(self) -> UpdateLog:
+        """The log of when notes were updated, in the state folder of this machine."""
+        if self._updates is None:
+            self._updates = UpdateLog(self.layout.state(self.id), lambda: self._heal(UPDATES))
+        return self._updates
 
     @property
     def id(self) -> str:

@@ -100,9 +100,12 @@ def list_notes(
     wanted = conditions(tags=tags, types=type, since=since, before=before)
     bank.catch_up()
 
+    with bank.lock:
+        written = bank.updates.all()
+
     def newest(index: Index) -> list[NoteRow]:
-        within = filters.scope(index.base, wanted, archived=include_archived)
-        return lookup.newest(index.base, within, max(limit, 1))
+        within = filters.scope(index.base, wanted, archived=include_archived, written=written)
+        return lookup.newest(index.base, within, max(limit, 1), written)
 
     found = tuple(_listed(note) for note in bank.healing(newest))
     return Listing(len(found), found)
@@ -118,7 +121,7 @@ def show(bank: Bank, name: str) -> Shown:
     links = bank.healing(lambda index: linktable.incoming(index.base, row.number))
     with bank.lock:
         seen = bank.access.of([row.key]).get(row.key)
-    listed = _listed(row)
+        listed = _listed(lookup.updated_by(row, bank.updates.all()))
     return Shown(
         note_id=listed.note_id,
         path=path,

@@ -85,6 +85,7 @@ def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) ->
         bank.edits.rename(old, new)
         if moving.key == old:
             bank.access.rename(old, new)
+            bank.updates.rename(old, new)
     bank.catch_up()
     changed = [change.path for change in rest]
     unknown = record(bank, [*changed, new] if mine else changed, agent)
@@ -298,7 +299,6 @@ def _merged_text(
         "type": kinds.pop() if len(kinds) == 1 else "",
         "tags": list(dict.fromkeys([*(tag for row in rows for tag in row.tags), *tags])),
         "created_at": datetime.fromtimestamp(kept.created, UTC) if kept else now,
-        "updated_at": now if kept else None,
         **{
             key: _union([row.rest.get(key, []) for row in rows])
             for key in ("entity_refs", "file_refs", "symbol_refs")

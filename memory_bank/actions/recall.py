@@ -195,7 +195,8 @@ def _found(bank: Bank, index: Index, wanted: _Wanted) -> tuple[Found, list[Recal
     known = filters.fields(index.base) if ":" in wanted.query else ()
     parsed = parse(wanted.query, known)
     asked = [_spelled(bank, one) for one in (*parsed.conditions, *wanted.conditions)]
-    within = filters.scope(index.base, asked, archived=wanted.archived)
+    written = bank.updates.all() if any(one.key == "since" for one in asked) else {}
+    within = filters.scope(index.base, asked, archived=wanted.archived, written=written)
     links = joined(index, wanted.node) if wanted.node else None
     found = index.engine.search(
         parsed.question,

@@ -80,10 +80,10 @@ def remember(
     """Keep a content as a note, or update the live note that has the same content.
 
     Content is the same when its normalised text is; then tags and references are merged, the
-    access count goes up and `updated_at` is set. A note that git tracks and one that it ignores,
-    as it does those of sessions, are never one: the answer names the other. A new note is named
-    by `name`, else by its type's folder and its first words. Raises BadInput for empty content or
-    tags, or a source that is none; NoteExists for a taken `name`.
+    access count goes up and the note counts as updated, which no byte of it says. A note that git
+    tracks and one that it ignores, as it does those of sessions, are never one: the answer names
+    the other. A new note is named by `name`, else by its type's folder and its first words. Raises
+    BadInput for empty content or tags, or a source that is none; NoteExists for a taken `name`.
     """
     check_content(bank, content)
     check_source(source_type)
@@ -209,9 +209,10 @@ def _update(
         for key, new in {"tags": list(tags), **refs}.items()
     }
     changes = {key: value for key, value in merged.items() if value != had[key]}
-    now = datetime.now(UTC)
-    etag = bank.store.change(known.path, lambda text: touched(text, now, changes, force=True))
-    bank.access.add([known.key], time.time())
+    etag = bank.store.change(known.path, lambda text: with_keys(text, changes))
+    now = time.time()
+    bank.access.add([known.key], now)
+    bank.updates.add(known.key, now)
     bank.catch_up()
     unknown = record(bank, [known.path], by) if changes else None
     return Remembered(
@@ -231,16 +232,10 @@ def _update(
     )
 
 
-def touched(text: str, now: datetime, changes: Mapping[str, object], *, force: bool = False) -> str:
-    """Set keys of a note's front matter, and when it was updated if the note keeps such dates.
-
-    A note that a person wrote without our keys gets none, unless `force` asks for it.
-    """
+def with_keys(text: str, changes: Mapping[str, object]) -> str:
+    """Set keys of a note's front matter, under the names that it has for them."""
     raw, _ = frontmatter.metadata(frontmatter.split(text))
-    found: dict[str, object] = {key_of(raw, name): value for name, value in changes.items()}
-    updated = key_of(raw, "updated_at")
-    if force or "id" in raw or updated in raw:
-        found[updated] = now
+    found = {key_of(raw, name): value for name, value in changes.items()}
     return frontmatter.set_keys(text, found) if found else text
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from memory_bank import session_notes
 from memory_bank.actions.author_keys import kept
 from memory_bank.actions.authors import record, warnings
-from memory_bank.actions.remember import check_size, touched
+from memory_bank.actions.remember import check_size, with_keys
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, NoteNotFound
+from memory_bank.manifest import lookup
 from memory_bank.notes import frontmatter, reader, sections
 from memory_bank.notes.note import Section
 
@@ -147,18 +148,22 @@ def write(
         changed = True
         if len(new) > len(text):
             check_size(bank, new)
-        return touched(new, datetime.now(UTC), keys or {}) if dated(new) or keys else new
+        return with_keys(new, keys or {})
 
     etag = bank.store.change(path, apply, if_match, given=given)
     bank.catch_up()
+    if changed:
+        _updated(bank, path)
     unknown = record(bank, [path], agent) if changed else None
     return Written(path, etag, changed, warnings(session_notes.warning(bank.layout, path), unknown))
 
 
-def dated(text: str) -> bool:
-    """Tell whether a note has front matter that can be edited at all."""
-    parts = frontmatter.split(text)
-    return parts.format != "none" and not frontmatter.metadata(parts)[1]
+def _updated(bank: Bank, path: str) -> None:
+    """Record when a note was changed: its file does not say, nor does git before a commit."""
+    row = bank.healing(lambda index: lookup.note_at(index.base, path))
+    if row is not None:
+        with bank.lock:
+            bank.updates.add(row.key, time.time())
 
 
 def newline_of(text: str) -> str:

@@ -21,13 +21,15 @@ class Log(sqlite.Opened):
         super().__init__(file, tables, version)
         self._healed = healed
 
-    def read(self, sql: str, values: Iterable[str]) -> list[tuple[Any, ...]]:
-        """Return the rows of a statement with `IN ({})`; none when they can't be read."""
-        wanted = list(values)
+    def read(self, sql: str, values: Iterable[str] | None = None) -> list[tuple[Any, ...]]:
+        """Return the rows of a statement, with `IN ({})` for values; none if they can't be read."""
+        wanted = None if values is None else list(values)
         if not self.file.exists():
             return []
         try:
             with sqlite.guarded(self.file):
+                if wanted is None:
+                    return self.opened().execute(sql).fetchall()
                 return list(sqlite.chunked(self.opened(), sql, wanted))
         except (Busy, IndexDamaged, StorageFailed):
             return []  # an answer must not fail for it

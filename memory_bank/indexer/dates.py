@@ -1,4 +1,4 @@
-"""Dates of notes that say none: their first commit."""
+"""Dates that notes have from git: of their first commit, and of their last."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from memory_bank.sqlite import Connection, chunked, transaction
 
 
 class Dates:
-    """First commits of a bank's notes, kept in the manifest; git is asked when HEAD moved."""
+    """What git says of a bank's notes, kept in the manifest; it is asked when HEAD moved."""
 
     def __init__(self, root: Path, base: Connection) -> None:
         self._root = root
         self._base = base
 
-    def first_commits(self, paths: Sequence[str]) -> dict[str, float]:
-        """Return when paths were first committed, as of the last refresh; some may not be."""
-        return dict(
-            chunked(self._base, "SELECT path, first FROM commits WHERE path IN ({})", paths)
-        )
+    def of(self, paths: Sequence[str]) -> dict[str, tuple[float, bytes]]:
+        """Return when paths were first committed, and their blobs in HEAD, as of the last refresh.
+
+        Those that never were are left out.
+        """
+        sql = "SELECT path, first, blob FROM commits WHERE path IN ({})"
+        rows = chunked(self._base, sql, paths)
+        return {path: (first, blob) for path, first, blob in rows}
 
     def refresh(self, *, again: bool = False) -> bool:
         """Ask git what was committed since; return whether notes must be read again for it.
@@ -38,17 +41,17 @@ class Dates:
         known = meta(self._base, write.HEAD)
         if tree is None or head is None or known == head:
             return False
-        unanswered = f"{head} unanswered"
+        unanswered = f"{head}{write.UNANSWERED}"
         if known == unanswered and not again:
             return False
-        commits = git.first_commits(tree, self._root)
+        commits = git.history(tree, self._root)
         with transaction(self._base):
             if commits is None:
                 write.put_meta(self._base, write.HEAD, unanswered)
                 return False
-            first = {
-                path: when
-                for path, when in commits.items()
+            notes = {
+                path: found
+                for path, found in commits.items()
                 if path.endswith(NOTE_SUFFIXES) and is_text(path)
             }
-            return write.put_commits(self._base, head, first)
+            return write.put_commits(self._base, head, notes)

@@ -14,6 +14,8 @@ ACCESSES = "accesses"
 """Healed: the counts of accesses were damaged, and are begun anew."""
 EDITS = "edits"
 """Healed: the log of which agents changed what was damaged, and is begun anew."""
+UPDATES = "updates"
+"""Healed: the log of when notes were updated was damaged, and is begun anew."""
 
 Healed = Callable[[str], None]
 """Called with what was healed: one of the above, or the name of a retriever that was made anew."""

@@ -46,6 +46,8 @@ class Asked(NamedTuple):
     """Of the bytes that are indexed."""
     committed: float | None = None
     """When it was first committed, in seconds since the epoch; None if it wasn't."""
+    blob: bytes = b""
+    """Its bytes in HEAD, as git names them; empty if it is not there."""
 
 
 class Place(NamedTuple):
@@ -92,24 +94,25 @@ def _parsed(place: Place, asked: Asked, found: Stamp, data: bytes) -> Found:
     # start-up: a bank that is up to date needs no parser
     from memory_bank.manifest.rows import rows_of
     from memory_bank.notes import reader
+    from memory_bank.repo import git
 
     try:
         note = reader.parse(asked.path, data)
     except UnreadableNote as error:
         return Unread(trusted(found), hashed, error.message)
-    dating = _dating(note.meta, asked.committed, _mtime(found))
+    dating = _dating(note.meta, asked.committed, _mtime(found), git.blob(data, asked.blob))
     return rows_of(note, trusted(found), dating, place.prefix)
 
 
-def _dating(meta: Meta, committed: float | None, mtime: float) -> Dating:
+def _dating(meta: Meta, committed: float | None, mtime: float, blob: bytes) -> Dating:
     if meta.created_at is not None:
         created, dated = meta.created_at.timestamp(), BY_NOTE
     elif committed is not None:
         created, dated = committed, BY_GIT
     else:
         created, dated = mtime, BY_FILE
-    updated = meta.updated_at.timestamp() if meta.updated_at else created
-    return Dating(created, updated, dated)
+    said = meta.updated_at.timestamp() if meta.updated_at else None
+    return Dating(created, dated, said, mtime, blob)
 
 
 def _mtime(found: Stamp) -> float:

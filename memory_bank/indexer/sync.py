@@ -201,8 +201,8 @@ class Indexer:
                 paths,
             )
         )
-        commits = self._dates.first_commits(paths)
-        asked = [Asked(path, etags.get(path, ""), commits.get(path)) for path in paths]
+        commits = self._dates.of(paths)
+        asked = [Asked(path, etags.get(path, ""), *commits.get(path, ())) for path in paths]
         return read_all(self._place, asked)
 
     def _batch(self, found: Mapping[str, Found], changes: Changes, report: SyncReport) -> None:

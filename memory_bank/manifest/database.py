@@ -9,7 +9,7 @@ from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged
 from memory_bank.sqlite import Connection
 
-VERSION = 8
+VERSION = 9
 """Changes whenever the tables, or what is read from a note, change: the index is then rebuilt."""
 
 SEPARATOR = "\x1f"
@@ -31,7 +31,8 @@ CREATE TABLE notes (
     note_id TEXT NOT NULL DEFAULT '', title TEXT NOT NULL DEFAULT '',
     type TEXT NOT NULL DEFAULT '', status TEXT NOT NULL DEFAULT '',
     created REAL NOT NULL DEFAULT 0, updated REAL NOT NULL DEFAULT 0,
-    dated INTEGER NOT NULL DEFAULT 1, content_hash BLOB NOT NULL DEFAULT x'',
+    dated INTEGER NOT NULL DEFAULT 1, said REAL, modified REAL NOT NULL DEFAULT 0,
+    blob BLOB NOT NULL DEFAULT x'', content_hash BLOB NOT NULL DEFAULT x'',
     source_type TEXT NOT NULL DEFAULT '', meta TEXT NOT NULL DEFAULT '{}'
 );
 CREATE INDEX notes_hash ON notes (substr(content_hash, 1, 6));
@@ -86,7 +87,9 @@ CREATE TABLE faults (
 );
 CREATE INDEX faults_note ON faults (note);
 CREATE TABLE refused (path TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE commits (path TEXT PRIMARY KEY, first REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE commits (
+    path TEXT PRIMARY KEY, first REAL NOT NULL, last REAL NOT NULL, blob BLOB NOT NULL
+) WITHOUT ROWID;
 """
 
 

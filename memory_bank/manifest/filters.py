@@ -1,9 +1,11 @@
 """Which notes a question is about: conditions on tags, types, dates, folders, links, fields."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import NamedTuple
 
+from memory_bank.manifest import lookup
 from memory_bank.manifest.database import GONE, UNINDEXED
 from memory_bank.notes.names import key
 from memory_bank.retrievers.base import Scope
@@ -37,8 +39,18 @@ _SQL = {
 }
 
 
-def scope(base: Connection, conditions: Sequence[Condition], *, archived: bool) -> Scope:
-    """Return the notes that meet all conditions; archived ones only when asked for."""
+def scope(
+    base: Connection,
+    conditions: Sequence[Condition],
+    *,
+    archived: bool,
+    written: Mapping[str, float] = MappingProxyType({}),
+) -> Scope:
+    """Return the notes that meet all conditions; archived ones only when asked for.
+
+    `written` says when notes were updated last, by what the access log knows them by, where the
+    manifest can't know.
+    """
     hidden = not archived and not any(c.key == "status" for c in conditions)
     if not conditions:
         # the second condition lets SQLite use the index of the few that are not active
@@ -50,7 +62,7 @@ def scope(base: Connection, conditions: Sequence[Condition], *, archived: bool) 
         live += " AND status <> 'archived'"
     found = {number for (number,) in base.execute(live)}
     for condition in conditions:
-        met = _meeting(base, condition)
+        met = _meeting(base, condition, written)
         found = found - met if condition.negated else found & met
     return Scope(only=frozenset(found))
 
@@ -60,13 +72,17 @@ def fields(base: Connection) -> set[str]:
     return {name for (name,) in base.execute("SELECT DISTINCT key FROM fields")}
 
 
-def _meeting(base: Connection, condition: Condition) -> set[int]:
+def _meeting(base: Connection, condition: Condition, written: Mapping[str, float]) -> set[int]:
     value = condition.value
     if isinstance(value, datetime):
         sign = {"since": ">=", "before": "<"}[condition.key]
         column = "max(created, updated)" if condition.key == "since" else "created"
         sql = f"SELECT id FROM notes WHERE {column} {sign} ?1"
-        return _numbers(base.execute(sql, (value.timestamp(),)))
+        met_by_files = _numbers(base.execute(sql, (value.timestamp(),)))
+        if condition.key != "since":
+            return met_by_files
+        late = [note for note, when in written.items() if when >= value.timestamp()]
+        return met_by_files | lookup.known_as(base, late)
     values = [part.strip() for part in value.split(",") if part.strip()]
     test = _SQL.get(condition.key)
     if test is None:

@@ -154,19 +154,44 @@ def with_content(base: Connection, content_hash: str) -> list[NoteRow]:
     return [_note(row, tags) for row in rows]
 
 
-def newest(base: Connection, scope: Scope, limit: int) -> list[NoteRow]:
-    """Return the notes in scope that were created or updated last."""
+def newest(
+    base: Connection,
+    scope: Scope,
+    limit: int,
+    written: Mapping[str, float] = MappingProxyType({}),
+) -> list[NoteRow]:
+    """Return the notes in scope that were created or updated last.
+
+    `written` says when notes were updated last, by what the access log knows them by, where the
+    manifest can't know.
+    """
     rows = base.execute(
         f"SELECT {_COLUMNS} FROM notes WHERE {_LIVE} ORDER BY max(created, updated) DESC, path"
     )
+    late = known_as(base, list(written))
     found = []
+    first = 0
     for row in rows:
-        if row[0] in scope:
+        if row[0] in scope and (first < limit or row[0] in late):
+            first += 1
             found.append(row)
-        if len(found) == limit:
+        if first >= limit and not late:
             break
     tags = _tags(base, [row[0] for row in found])
-    return [_note(row, tags) for row in found]
+    notes = [updated_by(_note(row, tags), written) for row in found]
+    return sorted(notes, key=lambda note: (-max(note.created, note.updated), note.path))[:limit]
+
+
+def updated_by(note: NoteRow, written: Mapping[str, float]) -> NoteRow:
+    """Return a note as updated when it was written, if that is later than its files say."""
+    return note._replace(updated=max(note.updated, written.get(note.key, 0.0)))
+
+
+def known_as(base: Connection, keys: Sequence[str]) -> set[int]:
+    """Return the notes that the access log knows by these keys."""
+    by_id = "SELECT id FROM notes WHERE note_id <> '' AND note_id IN ({})"
+    by_path = "SELECT id FROM notes WHERE note_id = '' AND path IN ({})"
+    return {number for sql in (by_id, by_path) for (number,) in chunked(base, sql, keys)}
 
 
 def superseded(base: Connection, numbers: Collection[int]) -> dict[int, tuple[int, str]]:

@@ -24,12 +24,17 @@ Row = tuple[Any, ...]
 
 
 class Dating(NamedTuple):
-    """When a note was created and updated, in seconds since the epoch."""
+    """What a note's dates are made of; times in seconds since the epoch."""
 
     created: float
-    updated: float
     dated: int
     """Who said when it was created: BY_NOTE, BY_GIT (its first commit) or BY_FILE (mtime)."""
+    said: float | None
+    """When it was updated, if it says so itself."""
+    modified: float
+    """The file's mtime."""
+    blob: bytes
+    """The file's bytes, as git names them."""
 
 
 class NoteRows(NamedTuple):
@@ -42,7 +47,7 @@ class NoteRows(NamedTuple):
     stamp: Stamp
     etag: str
     said: Row
-    """note_id, title, type, status, created, updated, dated, content_hash, source_type, meta."""
+    """note_id, title, type, status, the fields of `Dating`, content_hash, source_type, meta."""
     tags: tuple[str, ...]
     fields: Sequence[Row]
     names: Sequence[Row]

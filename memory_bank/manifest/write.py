@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
+from typing import TYPE_CHECKING
 
 from memory_bank.errors import IndexDamaged
 from memory_bank.manifest.database import DONE, GONE, MEAN_WORDS, PENDING, UNINDEXED, meta
@@ -12,19 +13,41 @@ from memory_bank.notes.scan import Stamp
 from memory_bank.retrievers.base import Entry
 from memory_bank.sqlite import Connection, chunked
 
+if TYPE_CHECKING:
+    from memory_bank.repo.git import Committed
+
 _MOVED = "moved"
 """Key of how many passages came or went since their mean length was counted."""
 HEAD = "head"
-"""Key of the commit as of which first commits are recorded."""
+"""Key of the commit as of which commits are recorded."""
 
 BY_FILE, BY_NOTE, BY_GIT = range(3)
-_REDATED = "updated = CASE updated WHEN created THEN ?1 ELSE updated END, created = ?1"
-"""A note that does not say when it was updated has the date of its creation there."""
+UNANSWERED = " unanswered"
+"""Stands behind that commit where git could not say what was committed."""
+_SOON = 2.0
+"""Seconds after its own creation date in which a file that is new is being written, not changed."""
+_UPDATED = f"""
+UPDATE notes SET updated = max(
+    coalesce(said, created),
+    coalesce((SELECT last FROM commits WHERE path = notes.path AND last > first), 0),
+    CASE
+        WHEN EXISTS (SELECT 1 FROM commits WHERE path = notes.path AND blob = notes.blob) THEN 0
+        WHEN EXISTS (SELECT 1 FROM commits WHERE path = notes.path AND blob <> x'') THEN modified
+        WHEN said IS NULL AND modified > created + {_SOON} AND EXISTS
+            (SELECT 1 FROM meta WHERE key = '{HEAD}' AND value NOT LIKE '%{UNANSWERED}')
+            THEN modified
+        ELSE 0
+    END
+)
+"""
+"""When a note was updated is the latest of what it says, else its creation; of the commit that
+changed it last; and of its file's time, while the file is not what HEAD has: a checkout or a copy
+sets that time too."""
 
 _OF_NOTES = ("tags", "fields", "names", "sections", "passages", "blocks", "links", "faults")
 _SAID = (
-    "note_id = ?, title = ?, type = ?, status = ?, created = ?, updated = ?, dated = ?,"
-    " content_hash = ?, source_type = ?, meta = ?"
+    "note_id = ?, title = ?, type = ?, status = ?, created = ?, dated = ?, said = ?, modified = ?,"
+    " blob = ?, content_hash = ?, source_type = ?, meta = ?"
 )
 _LINKS = (
     "links (note, line, kind, type, target, name, second_name, ghost, heading, block, text,"
@@ -53,6 +76,7 @@ def put(base: Connection, notes: Sequence[NoteRows]) -> tuple[list[int], list[En
         f"UPDATE notes SET reason = '', {_SAID} WHERE id = ?",
         ((*note.said, number) for number, note in known),
     )
+    base.executemany(f"{_UPDATED} WHERE id = ?", ((number,) for number in numbers))
     for table, rows in _ROWS:
         base.executemany(
             f"INSERT OR IGNORE INTO {table}",
@@ -65,9 +89,9 @@ def put_unindexed(base: Connection, files: Mapping[str, tuple[Stamp, str, str]])
     """Record files that can't be indexed, by path: stamp, etag and reason; return their numbers."""
     found = files.items()
     numbers = _upsert(base, UNINDEXED, [(path, stamp, etag) for path, (stamp, etag, _) in found])
-    nothing = ("", "", "", "", 0, 0, BY_NOTE, b"", "", "{}")
+    nothing = ("", "", "", "", 0, BY_NOTE, None, 0, b"", b"", "", "{}")
     base.executemany(
-        f"UPDATE notes SET reason = ?, {_SAID} WHERE id = ?",
+        f"UPDATE notes SET reason = ?, updated = 0, {_SAID} WHERE id = ?",
         ((file[2], *nothing, number) for number, file in zip(numbers, files.values(), strict=True)),
     )
     return numbers
@@ -80,27 +104,29 @@ def restamp(base: Connection, rows: Iterable[tuple[Stamp, float, str]]) -> None:
     """
     known = list(rows)
     base.executemany(
-        "UPDATE notes SET size = ?, mtime_ns = ?, ctime_ns = ?, inode = ? WHERE path = ?",
-        ((*stamp, path) for stamp, _, path in known),
+        "UPDATE notes SET size = ?1, mtime_ns = ?2, ctime_ns = ?3, inode = ?4, modified = ?5,"
+        f" created = CASE dated WHEN {BY_FILE} THEN ?5 ELSE created END WHERE path = ?6",
+        ((*stamp, mtime, path) for stamp, mtime, path in known),
     )
-    base.executemany(
-        f"UPDATE notes SET {_REDATED} WHERE path = ?2 AND dated = {BY_FILE}",
-        ((mtime, path) for _, mtime, path in known),
-    )
+    base.executemany(f"{_UPDATED} WHERE path = ?", ((path,) for _, _, path in known))
 
 
-def put_commits(base: Connection, head: str, first: Mapping[str, float]) -> bool:
-    """Record when paths were first committed, as of a commit, and date notes by it.
+def put_commits(base: Connection, head: str, commits: Mapping[str, Committed]) -> bool:
+    """Record what git says of paths, as of a commit, and date notes by it.
 
     Notes dated by a commit that is no more are marked to be read again; True if there are any.
     """
     base.execute("DELETE FROM commits")
-    base.executemany("INSERT INTO commits VALUES (?, ?)", first.items())
+    base.executemany(
+        "INSERT INTO commits VALUES (?, ?, ?, ?)",
+        ((path, *found) for path, found in commits.items()),
+    )
     put_meta(base, HEAD, head)
     base.executemany(
-        f"UPDATE notes SET {_REDATED}, dated = {BY_GIT} WHERE path = ?2 AND dated <> {BY_NOTE}",
-        ((when, path) for path, when in first.items()),
+        f"UPDATE notes SET created = ?, dated = {BY_GIT} WHERE path = ? AND dated <> {BY_NOTE}",
+        ((found.first, path) for path, found in commits.items()),
     )
+    base.execute(f"{_UPDATED} WHERE state <> {UNINDEXED}")
     lost = base.execute(
         f"UPDATE notes SET etag = x'', mtime_ns = 0 WHERE dated = {BY_GIT}"
         " AND path NOT IN (SELECT path FROM commits)"

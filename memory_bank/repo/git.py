@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 LIMIT = 5.0
 """Seconds that git may take for one answer; the names of 100,000 commits take two and a half. Who
@@ -44,6 +46,8 @@ own, so none can be taken back: nothing here asks git to look into a file of the
 a difference or to merge. The same holds for what only fetches, sends, signs or edits."""
 _ORDINARY = ("--no-ext-diff", "--no-textconv", "--no-mailmap", "--no-show-signature", "-O/dev/null")
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
+_MOVED = "R100"
+"""What git says of a file that has another name and the same bytes."""
 _LAST_SECOND = 253_402_300_799
 """Of the year 9999: what is later is no date."""
 
@@ -91,31 +95,82 @@ def head(tree: Path) -> str | None:
     return found.strip() if found else None
 
 
-def first_commits(tree: Path, folder: Path) -> dict[str, float] | None:
-    """Map each committed file below a folder to the time of its first commit, renames followed.
+class Committed(NamedTuple):
+    """What a repository's history says of one file."""
 
-    Keys are paths below the folder with forward slashes, times seconds since the epoch. None when
-    git can't say.
+    first: float
+    """When it came, renames followed, in seconds since the epoch."""
+    last: float
+    """When its bytes were last changed; as `first` if they never were."""
+    blob: bytes
+    """The name of its bytes as they are checked out by HEAD; empty if HEAD has no such file."""
+
+
+def history(tree: Path, folder: Path) -> dict[str, Committed] | None:
+    """Map each file below a folder that was ever committed to what is known of it.
+
+    Keys are paths below the folder with forward slashes. None when git can't say.
     """
     below = folder.relative_to(tree).as_posix()
     log = _run(
         tree, "log", *_ORDINARY, "--reverse", "--format=%x1e%at", "-z", "--name-status",
-        _renames(tree), "--diff-filter=AR", "--", below,
+        _renames(tree), "--diff-filter=AMRT", "--", below,
     )  # fmt: skip
-    if log is None:
+    listed = _run(tree, "ls-tree", "-r", "-z", "HEAD", "--", f"{below}/")
+    if log is None or listed is None:
         return None
+    first, last = _moments(log)
+    blobs = dict(_blobs(listed))
+    prefix = "" if below == "." else f"{below}/"
+    return {
+        path[len(prefix) :]: Committed(when, max(when, last[path]), blobs.get(path, b""))
+        for path, when in first.items()
+        if path.startswith(prefix)
+    }
+
+
+def blob(data: bytes, like: bytes = b"") -> bytes:
+    """Return git's name of some bytes, by the hash that another name is made with.
+
+    Where bytes with line ends of one character have that other name, it is returned: git may turn
+    them into two as it checks a file out.
+    """
+    import hashlib  # start-up: questions read no file
+
+    kind = hashlib.sha256 if len(like) == hashlib.sha256().digest_size else hashlib.sha1
+
+    def named(what: bytes) -> bytes:
+        return kind(b"blob %d\0%b" % (len(what), what)).digest()
+
+    if like and b"\r\n" in data and named(data.replace(b"\r\n", b"\n")) == like:
+        return like
+    return named(data)
+
+
+def _moments(log: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Read when each path came, and when its bytes changed last, out of a log, oldest first."""
     first: dict[str, float] = {}
+    last: dict[str, float] = {}
     for record in log.split("\x1e")[1:]:
         stamp, *parts = [part.lstrip("\n") for part in record.split("\0")]
         if not stamp.isdigit() or int(stamp) > _LAST_SECOND:
             continue
+        when = float(stamp)
         words = iter(part for part in parts if part)
         for status in words:
             old = next(words, "")
             new = next(words, "") if status.startswith("R") else old
-            first.setdefault(new, first.get(old, float(stamp)))
-    prefix = "" if below == "." else f"{below}/"
-    return {path[len(prefix) :]: when for path, when in first.items() if path.startswith(prefix)}
+            first.setdefault(new, first.get(old, when))
+            changed = last.get(old, when) if status == _MOVED else when
+            last[new] = max(last.get(new, changed), changed)
+    return first, last
+
+
+def _blobs(listed: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the paths of a tree with the names of their bytes."""
+    for entry in listed.split("\0")[:-1]:
+        about, _, path = entry.partition("\t")
+        yield path, bytes.fromhex(about.split()[2])
 
 
 def tracks(tree: Path, folder: Path) -> bool:

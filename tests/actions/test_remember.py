@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from blake3 import blake3
 
-from memory_bank import Bank, list_notes, recall, remember, set_status, show
+from memory_bank import Bank, list_notes, recall, remember, rename, set_status, show
 from memory_bank.actions.remember import entity
 from memory_bank.errors import BadInput, BadName, NoteExists
 from memory_bank.notes.identity import normalise
@@ -60,8 +61,39 @@ def test_the_same_content_updates_its_note(bank: Bank) -> None:
     assert after.tags == ("birds", "field")
     assert after.access_count == before.access_count + 1
     assert after.updated_at >= after.created_at
-    assert "updated_at: " in after.content
+    assert "updated_at" not in after.content
     assert len(notes(bank)) == 1
+
+
+@pytest.mark.parametrize("head", ["", "created_at: 2020-01-01\n", "updated_at: 2020-01-01\n"])
+def test_a_repeated_remember_is_answered_as_an_update_and_writes_no_byte(
+    bank: Bank, folder: Path, head: str
+) -> None:
+    (folder / "mine.md").write_text(f"---\ntags: [a]\n{head}---\nThe hobby glides.\n")
+    os.utime(folder / "mine.md", (1e9, 1e9))
+    before, bytes_before = show(bank, "mine"), (folder / "mine.md").read_bytes()
+    stamp = (folder / "mine.md").stat().st_mtime_ns
+    start = datetime.now(UTC).replace(microsecond=0)
+    assert remember(bank, "The hobby glides.", tags=["a"]).path == "mine.md"
+    after = show(bank, "mine")
+    assert before.updated_at < after.updated_at
+    assert datetime.fromisoformat(after.updated_at) >= start
+    assert after.access_count == before.access_count + 1
+    assert (folder / "mine.md").read_bytes() == bytes_before
+    assert (folder / "mine.md").stat().st_mtime_ns == stamp
+    assert recall(bank, "hobby", since=start).result_count == 1
+    bank.rebuild()
+    assert show(bank, "mine").updated_at == after.updated_at
+
+
+def test_when_a_note_without_an_id_was_written_goes_with_its_new_name(
+    bank: Bank, folder: Path
+) -> None:
+    (folder / "mine.md").write_text("---\nupdated: 2020-01-01\n---\nThe hobby glides.\n")
+    remember(bank, "The hobby glides.")
+    known = show(bank, "mine").updated_at
+    assert rename(bank, "mine", "yours").path == "yours.md"
+    assert show(bank, "yours").updated_at == known > "2020-01-01"
 
 
 def test_an_update_keeps_what_a_person_wrote(bank: Bank, folder: Path) -> None:

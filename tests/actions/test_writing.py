@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, append, edit, recall, set_status, show, update
+from memory_bank import Bank, append, edit, list_notes, recall, set_status, show, update
 from memory_bank.errors import (
     BadInput,
     Conflict,
@@ -235,15 +236,15 @@ def test_text_that_no_note_can_hold_is_refused(bank: Bank, note: Note, content: 
     assert read() == "text"
 
 
-def test_when_it_was_updated_is_kept_where_it_was_kept_before(bank: Bank, note: Note) -> None:
-    read = note("---\nmodified: 2020-01-01\n---\ntext\n")
+@pytest.mark.parametrize("head", ["modified: 2020-01-01", "created_at: 2020-01-01", "id: abc"])
+def test_when_it_was_updated_is_answered_and_not_written(bank: Bank, note: Note, head: str) -> None:
+    read = note(f"---\n{head}\n---\ntext\n")
+    start = datetime.now(UTC).replace(microsecond=0)
     append(bank, "a", "more")
-    assert "modified: 2020-01-01" not in read()
-    assert "modified: 20" in read()
-    assert "updated_at" not in read()
-    read = note("---\nown: 1\n---\ntext\n")
-    append(bank, "a", "more")
-    assert read() == "---\nown: 1\n---\ntext\n\nmore\n"
+    assert read() == f"---\n{head}\n---\ntext\n\nmore\n"
+    assert datetime.fromisoformat(show(bank, "a").updated_at) >= start
+    assert list_notes(bank).notes[0].updated_at == show(bank, "a").updated_at
+    assert [found.path for found in list_notes(bank, since=start).notes] == ["a.md"]
 
 
 def test_an_archived_note_is_not_found_and_comes_back(bank: Bank, note: Note) -> None:

@@ -78,7 +78,7 @@ def test_a_file_counts_until_it_is_committed(root: Path, commit: Commit, opening
     }
     write(root, "a.md", "changed\n")
     commit("2026-02-02")
-    assert days(bank)["a.md"] == ("2026-01-01", "2026-01-01")
+    assert days(bank)["a.md"] == ("2026-01-01", "2026-02-02")
     assert compare(bank).differences == ()
 
 
@@ -141,7 +141,9 @@ def test_git_is_asked_once_for_many_notes(
     _ = bank.id
     monkeypatch.setattr(asked.subprocess, "Popen", counting)
     bank.catch_up()
-    assert len(calls) == 3, "where HEAD is, whether blobs are missing, what was committed"
+    assert len(calls) == 4, (
+        "where HEAD is, whether blobs are missing, what was committed, what is there"
+    )
     for number in range(20):
         write(root, f"new{number}.md")
     calls.clear()
@@ -168,3 +170,100 @@ def test_a_path_that_is_not_utf8_does_not_stop_the_others(
     write(root, "a.md")
     commit("2026-01-01")
     assert days(opening(root)) == {"a.md": ("2026-01-01", "2026-01-01")}
+
+
+TODAY = datetime.now(UTC).date().isoformat()
+
+
+def touch(file: Path) -> None:
+    """Give a file the time that a checkout gives it."""
+    os.utime(file)
+
+
+def test_the_time_of_a_checkout_is_no_update(
+    root: Path, commit: Commit, opening: Opening, git: Callable[..., str], tmp_path: Path
+) -> None:
+    write(root, "a.md")
+    write(root, "b.md", "---\ncreated: 2025-05-05\n---\ntext\n")
+    commit("2026-01-01")
+    write(root, "a.md", "changed\n")
+    commit("2026-02-02")
+    git(tmp_path, "clone", "-q", str(root.parent), str(tmp_path / "clone"))
+    bank = opening(tmp_path / "clone/.memories")
+    assert days(bank) == {
+        "a.md": ("2026-01-01", "2026-02-02"),
+        "b.md": ("2025-05-05", "2025-05-05"),
+    }
+    touch(tmp_path / "clone/.memories/b.md")
+    assert days(bank)["b.md"] == ("2025-05-05", "2025-05-05")
+    assert compare(bank).differences == ()
+
+
+@pytest.mark.parametrize("said", ["", "updated: 2026-01-15\n", "updated_at: 2026-03-03\n"])
+def test_an_edit_counts_before_it_is_committed_and_after(
+    root: Path, commit: Commit, opening: Opening, git: Callable[..., str], said: str
+) -> None:
+    head = f"---\ncreated: 2025-05-05\n{said}---\n"
+    write(root, "a.md", f"{head}text\n")
+    commit("2026-01-01")
+    bank = opening(root)
+    stated = said.partition(" ")[2].strip() if said else "2025-05-05"
+    assert days(bank)["a.md"] == ("2025-05-05", stated)
+    (root / "a.md").write_text(f"{head}another text\n")
+    assert days(bank)["a.md"] == ("2025-05-05", TODAY)
+    assert compare(bank).differences == ()
+    git(root, "stash", "-q")
+    assert days(bank)["a.md"] == ("2025-05-05", stated), "as it was"
+    git(root, "stash", "pop", "-q")
+    commit("2026-02-02")
+    assert days(bank)["a.md"] == ("2025-05-05", max(stated, "2026-02-02"))
+    assert compare(bank).differences == ()
+
+
+def test_a_new_note_in_a_repository_is_as_new_as_its_file(
+    root: Path, commit: Commit, opening: Opening
+) -> None:
+    write(root, "old.md")
+    commit("2026-01-01")
+    (root / "a.md").write_text("---\ncreated: 2025-05-05\n---\ntext\n")
+    (root / "b.md").write_text("---\nupdated: 2025-06-06\ncreated: 2025-05-05\n---\ntext\n")
+    bank = opening(root)
+    assert days(bank)["a.md"] == ("2025-05-05", TODAY)
+    assert days(bank)["b.md"] == ("2025-05-05", "2025-06-06"), "it says so itself"
+
+
+def test_where_line_ends_are_turned_a_checkout_is_no_update(
+    root: Path, commit: Commit, opening: Opening, git: Callable[..., str]
+) -> None:
+    write(root, "a.md", "one\ntwo\n")
+    commit("2026-01-01")
+    (root / "a.md").write_bytes(b"one\r\ntwo\r\n")
+    assert days(opening(root))["a.md"] == ("2026-01-01", "2026-01-01")
+
+
+def test_blobs_have_other_names_in_repositories_of_sha256(
+    tmp_path: Path, git: Callable[..., str], opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "init", "-q", "--object-format=sha256", "project")
+    (tmp_path / "project/.memories").mkdir()
+    (tmp_path / "project/.memories/a.md").write_text("text\n")
+    monkeypatch.setenv("GIT_AUTHOR_DATE", "2026-01-01T00:00:00Z")
+    git(tmp_path / "project", "add", "-A")
+    git(tmp_path / "project", "commit", "-q", "-m", "First")
+    assert days(opening(tmp_path / "project"))["a.md"] == ("2026-01-01", "2026-01-01")
+
+
+def test_a_git_that_fails_at_the_history_is_asked_again_by_a_sync_only(
+    root: Path, commit: Commit, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(root, "a.md")
+    commit("2026-01-01")
+    asks: list[Path] = []
+    monkeypatch.setattr(asked, "history", lambda tree, _: asks.append(tree))
+    bank = opening(root)
+    for number in range(3):
+        write(root, f"new{number}.md")
+        bank.catch_up()
+    assert len(asks) == 1
+    monkeypatch.undo()
+    assert days(bank)["a.md"] == ("2026-01-01", "2026-01-01")

@@ -25,7 +25,7 @@ def ask_everything(project: Path) -> bool:
     answers = (
         asked.head(project),
         asked.root_commit(project),
-        asked.first_commits(project, project / ".memories"),
+        asked.history(project, project / ".memories"),
         asked.ignores(project, project / ".memories/sessions/a.md"),
     )
     return all(answers)
@@ -80,13 +80,44 @@ def test_first_commits_follow_renames_and_know_odd_names(
     git(bank, "mv", "Ünï.md", "deep/ünï 2.md")
     git(project, "commit", "-q", "-m", "Move")
     found = {
-        path: datetime.fromtimestamp(when, UTC).date().isoformat()
-        for path, when in (asked.first_commits(project, bank) or {}).items()
+        path: datetime.fromtimestamp(found.first, UTC).date().isoformat()
+        for path, found in (asked.history(project, bank) or {}).items()
     }
     for name in ("with space.md", 'quo"te.md', "-dash.md", ":colon.md", "R100", "deep/ünï 2.md"):
         assert found[name] == "2026-01-01", name
     assert "facts/bm25.md" in found
     assert not any(path.startswith(("src", ".memories")) for path in found)
+
+
+def test_a_note_was_changed_last_when_its_bytes_were(
+    project: Path, git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bank = project / ".memories"
+    for month, change in enumerate(("kept", "moved", "changed", "gone"), 1):
+        monkeypatch.setenv("GIT_AUTHOR_DATE", f"2026-0{month}-01T00:00:00Z")
+        if change == "kept":
+            (bank / "kept.md").write_text("words that stay\n" * 9)
+            (bank / "gone.md").write_text("others\n")
+            (bank / "old.md").write_text("words that move\n" * 9)
+        elif change == "moved":
+            git(bank, "mv", "old.md", "new.md")
+        elif change == "changed":
+            (bank / "new.md").write_text("words that move\n" * 9 + "and more\n")
+        else:
+            (bank / "gone.md").unlink()
+        git(project, "add", "-A")
+        git(project, "commit", "-q", "-m", change)
+    found = asked.history(project, bank) or {}
+    months = {
+        path: tuple(datetime.fromtimestamp(when, UTC).month for when in known[:2])
+        for path, known in found.items()
+        if path in {"kept.md", "new.md", "old.md", "gone.md"}
+    }
+    assert months == {"kept.md": (1, 1), "new.md": (1, 3), "old.md": (1, 1), "gone.md": (1, 1)}
+    for name in ("kept.md", "new.md"):
+        assert found[name].blob == asked.blob((bank / name).read_bytes())
+        assert found[name].blob.hex() == git(bank, "hash-object", name).strip()
+    assert found["gone.md"].blob == b""
 
 
 def test_a_bank_whose_name_is_magic_to_git_is_a_plain_name(project: Path, git: Git) -> None:
@@ -95,7 +126,7 @@ def test_a_bank_whose_name_is_magic_to_git_is_a_plain_name(project: Path, git: G
     (bank / "a.md").write_text("x")
     git(project, "--literal-pathspecs", "add", "-A")
     git(project, "commit", "-q", "-m", "Add")
-    assert set(asked.first_commits(project, bank) or {}) == {"a.md"}
+    assert set(asked.history(project, bank) or {}) == {"a.md"}
 
 
 def test_asking_changes_nothing(project: Path, git: Git) -> None:
@@ -108,7 +139,7 @@ def test_asking_changes_nothing(project: Path, git: Git) -> None:
     before = state()
     asked.head(project)
     asked.root_commit(project)
-    asked.first_commits(project, project / ".memories")
+    asked.history(project, project / ".memories")
     assert state() == before
 
 
@@ -121,7 +152,7 @@ def test_a_commit_in_a_year_that_no_calendar_has_dates_nothing(project: Path, gi
     raw.write_text(f"tree {tree}\nauthor {who}\ncommitter {who}\n\nLate\n")
     commit = git(project, "hash-object", "-t", "commit", "-w", str(raw)).strip()
     git(project, "update-ref", "HEAD", commit)
-    assert asked.first_commits(project, project / ".memories") == {}
+    assert asked.history(project, project / ".memories") == {}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the trap is a shell script")
@@ -190,12 +221,12 @@ def test_missing_blobs_are_not_fetched(
     git(clone, "config", "--add", "remote.origin.promisor", "true")
     if old:
         monkeypatch.delitem(asked._ALLOWED, "GIT_NO_LAZY_FETCH")
-    found = asked.first_commits(clone, clone / ".memories")
+    found = asked.history(clone, clone / ".memories")
     assert found is not None
     assert {"facts/bm25.md", "facts/moved.md"} <= set(found)
     assert not (tmp_path / "sprung").exists()
     monkeypatch.setattr(asked, "_PARTIAL", "nothing")
-    asked.first_commits(clone, clone / ".memories")  # where nobody says that blobs are missing
+    asked.history(clone, clone / ".memories")  # where nobody says that blobs are missing
     assert not (tmp_path / "sprung").exists()
 
 
@@ -204,7 +235,7 @@ def test_a_clone_without_blobs_still_knows_when_notes_came(
 ) -> None:
     clone = blobless(project, tmp_path, git)
     packs = sorted((clone / ".git/objects").rglob("*"))
-    found = asked.first_commits(clone, clone / ".memories")
+    found = asked.history(clone, clone / ".memories")
     assert set(found or {}) >= {"facts/bm25.md", "facts/moved.md"}
     assert sorted((clone / ".git/objects").rglob("*")) == packs, "nothing was fetched"
 
@@ -231,7 +262,7 @@ def test_without_git_there_is_no_answer(project: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", "")
     assert asked.head(project) is None
     assert asked.root_commit(project) is None
-    assert asked.first_commits(project, project / ".memories") is None
+    assert asked.history(project, project / ".memories") is None
     assert asked.problem(project) == "git is not installed"
 
 
