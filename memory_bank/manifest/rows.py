@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 # talk's turns look like code, whose meaning weighs several times as much.
 _SIGN = re.compile(r"[(){}=;<>_]")
 
+_TAGS_EACH = 50
+"""Tags that go with each passage but the first: more are no subject of it."""
+
 Row = tuple[Any, ...]
 
 
@@ -100,11 +103,11 @@ def rows_of(note: Note, stamp: Stamp, dating: Dating, project_prefix: str) -> No
 
 def entries(rows: NoteRows, note: int, numbers: Iterable[int]) -> Iterator[Entry]:
     """Yield what retrievers are given of a note's passages, which have these row numbers."""
-    about = rows.about
+    about, tags = rows.about, rows.tags
     places = zip(rows.texts, rows.headings, rows.passages, numbers, strict=False)
     for text, headings, passage, number in places:
-        yield Entry(number, note, rows.title, headings, rows.tags, text, passage[3], about)
-        about = ""
+        yield Entry(number, note, rows.title, headings, tags, text, passage[3], about)
+        about, tags = "", tags[:_TAGS_EACH]
 
 
 def _said(note: Note, dating: Dating) -> Row:

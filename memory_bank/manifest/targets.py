@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.filenames import FOLDER
 from memory_bank.notes.identity import number_of
 from memory_bank.notes.names import key, name_of
+from memory_bank.notes.normal import nfc
 from memory_bank.notes.spelling import in_reference
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def target_of(link: Link, path: str, project_prefix: str) -> Target:
     to the bank. `project_prefix` is the bank's folder below the project, ".memories/" say, so
     that `../src/a.py` names the same ghost as `[[src/a.py]]`.
     """
-    written = unicodedata.normalize("NFC", " ".join(link.target.split()))
+    written = nfc(" ".join(link.target.split()))
     if not written:
         return Target(known_as(path), NO_NAME, name_of(path))
     if link.kind == "reference" and not link.target.endswith((".md", ".markdown")):

@@ -24,6 +24,10 @@ Rule = Callable[[StateBlock, int, int, bool], bool]
 # str.splitlines also splits at \v, \f, U+2028 and others, which Markdown does not.
 NEWLINE = re.compile(r"\r\n|\r|\n")
 
+MAX_LINES = 200_000
+MAX_MARKS = 200_000
+"""Bounds of a text that is parsed: lines, and signs that may start a link, code or HTML."""
+
 # Containers nested deeper are read as paragraphs. markdown-it would drop the rest of the note.
 _DEEPEST = 32
 _CODE_INDENT = 4
@@ -62,19 +66,31 @@ class Blocks(NamedTuple):
     stretches: list[Stretch]
     definitions: Mapping[str, tuple[int, int]]
     """Label of each link reference definition to its first line and the line after its last."""
+    unread: str = ""
+    """Why the text was not parsed."""
 
 
 def cut(text: str) -> Blocks:
-    """Parse the blocks of a Markdown text of any size and any line ends."""
+    """Parse the blocks of a Markdown text of any line ends; beyond a bound it has none."""
     starts = [0, *(found.end() for found in NEWLINE.finditer(text))]
     source = NEWLINE.sub("\n", text) if "\r" in text else text
     source = source.replace("\0", "\ufffd")
+    if unread := _too_much(source, len(starts)):
+        return Blocks(source, starts, [], {}, unread)
     parser, tokens, env = _parser(), list[Token](), dict[str, Any]()
     state = _State(source, parser, env, tokens)
     parser.block.tokenize(state, 0, state.lineMax)
     references = env.get("references", {})
     definitions = {label: (at["map"][0], at["map"][1]) for label, at in references.items()}
     return Blocks(source, starts, list(_stretches(tokens, source)), definitions)
+
+
+def _too_much(source: str, lines: int) -> str:
+    """Say what of a text is so much that parsing it would take minutes."""
+    if lines > MAX_LINES:
+        return f"{lines:,} lines, more than {MAX_LINES:,}"
+    marks = sum(map(source.count, "[`<"))
+    return f"{marks:,} of the signs [ ` <, more than {MAX_MARKS:,}" if marks > MAX_MARKS else ""
 
 
 def _stretches(tokens: list[Token], source: str) -> Iterator[Stretch]:

@@ -26,6 +26,9 @@ __all__ = [
 ]  # fmt: skip
 
 Format = Literal["none", "yaml", "toml"]
+MAX_LENGTH = 100_000
+MAX_KEYS = 1000
+"""Bounds of front matter; what goes beyond is not read, and not edited."""
 _OPENING = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)")
 _CLOSING = {
     "---": re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)"),
@@ -81,9 +84,15 @@ def metadata(parts: Split) -> tuple[dict[str, object], tuple[Fault, ...]]:
 
 
 def _read(block: str, kind: Format) -> tuple[dict[str, object], tuple[Fault, ...]]:
+    if len(block) > MAX_LENGTH:
+        raise BlockError(f"longer than {MAX_LENGTH:,} characters")
+    faults: list[Fault] = []
     if kind == "toml":
-        return toml_edit.values(block), ()
-    found, faults = yaml_tree.values(yaml_tree.parse(block), block)
+        found = toml_edit.values(block)
+    else:
+        found, faults = yaml_tree.values(yaml_tree.parse(block), block)
+    if len(found) > MAX_KEYS:
+        raise BlockError(f"more than {MAX_KEYS:,} keys")
     return found, tuple(faults)
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from blake3 import blake3
 
 from memory_bank.notes.dates import iso
+from memory_bank.notes.normal import nfc
 
 _SLUG_BYTES = 150
 _DROPPED = "'\u2019"
@@ -28,7 +29,7 @@ def normalise(content: str) -> str:
 
     NFC, line ends as `\n`, no white space at the end of lines, no blank lines around it.
     """
-    text = unicodedata.normalize("NFC", content).replace("\r\n", "\n").replace("\r", "\n")
+    text = nfc(content).replace("\r\n", "\n").replace("\r", "\n")
     return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
 
 
@@ -53,7 +54,7 @@ def slug(text: str, limit: int = 60) -> str:
     At most `limit` characters and 150 bytes, cut behind a word where one ends in the second half.
     Never empty, nor a device's name on Windows.
     """
-    text = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower())
+    text = nfc(nfc(text).lower())
     words = "".join(_slug_char(char) for char in text).split()
     # A combining mark at the start of a word has lost its letter, as that of an emoji.
     bare = (_without_marks(word) for word in words)

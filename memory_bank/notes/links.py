@@ -14,7 +14,7 @@ from memory_bank.notes.inline import Span
 from memory_bank.notes.note import Link, Meta
 from memory_bank.notes.offsets import Definition, Origin, definitions
 from memory_bank.notes.reading import Reading
-from memory_bank.notes.relations import DEFAULT, TYPES, as_type, relation
+from memory_bank.notes.relations import DEFAULT, TYPES, Fields, as_type, relation
 
 WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -81,6 +81,7 @@ def _read(
     reading: Reading, known: Mapping[str, Definition], line: int
 ) -> Iterator[tuple[Span, Link, _Goal]]:
     field = seen = reached = 0
+    fields = Fields(reading.bare.text)
     for span in reading.links:
         wiki = span.kind == "wiki"
         goal = _wiki_goal(reading.text, span) if wiki else _goal(reading, span, known)
@@ -96,7 +97,7 @@ def _read(
             target=goal.target,
             kind="embed" if span.embed else "wiki" if wiki else "markdown",
             line=line,
-            type=relation(bare, field, at, at + 1),
+            type=relation(fields, bare, field, at, at + 1),
             heading=goal.heading,
             block=goal.block,
             text=reading.shown(span),

@@ -9,6 +9,7 @@ from pathlib import Path
 from memory_bank.errors import BadName
 from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.notes.identity import DEVICES
+from memory_bank.notes.normal import nfc
 
 _UNSEEN = frozenset(["Cc", "Cf", "Zl", "Zp"])
 """Categories of what can't be seen in a name: control, format, line and paragraph separators."""
@@ -24,7 +25,7 @@ def path_of(name: str) -> str:
 
     Raises BadName for a name that leaves the bank, is hidden, or can't be a file everywhere.
     """
-    text = unicodedata.normalize("NFC", name.strip())
+    text = nfc(name.strip())
     if text.startswith("ghost:"):
         raise BadName(f"{name!r} is a ghost, no note", "see `memory-bank links --ghosts`")
     if not text.endswith(NOTE_SUFFIXES):
@@ -87,12 +88,12 @@ def name_of(path: str) -> str:
 
 def folded(path: str) -> str:
     """Return what paths share that some file systems take for one: NFC, case folded."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
+    return nfc(nfc(path).casefold())
 
 
 def key(name: str) -> str:
     """Return what a name is looked up by: NFC, case folded, single spaces, without `.md`."""
-    text = unicodedata.normalize("NFC", name).casefold()
+    text = nfc(name).casefold()
     return name_of(" ".join(text.split()))
 
 

@@ -97,6 +97,7 @@ class Body(NamedTuple):
     tags: tuple[str, ...] = ()
     title: str = ""
     """The text of the first heading when it is of level 1, else empty."""
+    faults: tuple[Fault, ...] = ()
 
 
 class Note(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 
 from memory_bank.errors import BadInput
 from memory_bank.notes import frontmatter, links, schema, sections
 from memory_bank.notes.identity import etag
 from memory_bank.notes.names import name_of
+from memory_bank.notes.normal import nfc
 from memory_bank.notes.note import Note
 
 
@@ -22,7 +22,7 @@ def parse(path: str, data: bytes) -> Note:
     meta, meta_faults = schema.read_meta(raw, body.tags)
     references = links.reference_links(meta)
     return Note(
-        name=unicodedata.normalize("NFC", name_of(path)),
+        name=nfc(name_of(path)),
         path=path,
         meta=meta,
         body=body._replace(links=body.links + references) if references else body,
@@ -31,7 +31,7 @@ def parse(path: str, data: bytes) -> Note:
         etag=etag(data),
         content_hash=schema.content_hash(parts.body),
         size=len(data),
-        faults=decoded.faults + faults + meta_faults,
+        faults=decoded.faults + faults + meta_faults + body.faults,
         writable=decoded.writable,
     )
 

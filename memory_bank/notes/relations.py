@@ -77,17 +77,45 @@ _LINE_FIELD = re.compile(rf"\s*(?:\[.\]\s+)?[*_~]*{_KEY}[*_~]*::[*_~]*(?=[\s{LIN
 _INLINE_FIELD = re.compile(rf"[(\[][*_]*{_KEY}[*_]*::[*_]*(?=[\s{LINK}])[^()\[\]]*\Z")
 _INLINE_REACH = 240
 # "Next: [[b]]" on a line of its own says as clearly what the link is. The number of links is
-# bounded, since each link of the line asks.
+# bounded: a line that goes on and on is prose.
 _LABELLED = re.compile(
     rf"[ \t]*(?:[-*+][ \t]+)?[*_]*{_KEY}[*_]*:[*_]*[ \t]*{LINK}"
     rf"(?:[ \t,]+{LINK}){{0,50}}[ \t]*(?=[\r\n]|\Z)"
 )
 
 
-def relation(text: str, line: int, start: int, end: int) -> str:
+class Fields:
+    """What the line of a link says it is; links ask in the order of their places."""
+
+    def __init__(self, text: str) -> None:
+        """Take the text in which the links are."""
+        self._text = text
+        self._line = -1
+        self._key = ""
+        self._key_end = 0
+        self._label = ""
+
+    def at(self, line: int, at: int) -> str:
+        """Read `relation:: [[a]]` and `(relation:: [[a]])` as Dataview does, and `Next: [[a]]`."""
+        if line != self._line:
+            self._read(line)
+        if found := _INLINE_FIELD.search(self._text, max(line, at - _INLINE_REACH), at):
+            return as_type(found[1])
+        return self._key if self._key and self._key_end <= at else self._label
+
+    def _read(self, line: int) -> None:
+        """Read the start of a line, once for all its links."""
+        self._line = line
+        key = _LINE_FIELD.match(self._text, line)
+        self._key, self._key_end = (as_type(key[1]), key.end()) if key else ("", 0)
+        label = _LABELLED.match(self._text, line)
+        self._label = _from_before(label[1]) or as_type(label[1]) if label else ""
+
+
+def relation(fields: Fields, text: str, line: int, start: int, end: int) -> str:
     """Name the type of the link at `start` to `end`, on the line that starts at `line`."""
     return (
-        _field(text, line, start)
+        fields.at(line, start)
         or _from_before(text[max(0, start - _REACH_BEFORE - _LONGEST_WORD) : start])
         or _from_after(text[end : end + _REACH_AFTER + _LONGEST_WORD])
         or DEFAULT
@@ -97,19 +125,6 @@ def relation(text: str, line: int, start: int, end: int) -> str:
 def as_type(key: str) -> str:
     """Write a relation's name the one way: lowercase, with underscores between words."""
     return re.sub(r"[\s/_-]+", "_", key.strip().lower()).strip("_")
-
-
-def _field(text: str, line: int, at: int) -> str:
-    """Read `relation:: [[a]], [[b]]`, `(relation:: [[a]])` as Dataview does, and `Next: [[a]]`."""
-    found = _INLINE_FIELD.search(text, max(line, at - _INLINE_REACH), at)
-    if not found:
-        found = _LINE_FIELD.match(text, line)
-        if found and found.end() > at:
-            found = None
-    if found:
-        return as_type(found[1])
-    label = _LABELLED.match(text, line)
-    return _from_before(label[1]) or as_type(label[1]) if label else ""
 
 
 def _from_before(text: str) -> str:

@@ -13,9 +13,11 @@ from memory_bank.notes.frontmatter import split
 from memory_bank.notes.links import WIKILINK, decoded, found_links, reference_link
 from memory_bank.notes.note import Link
 
-# What a line of front matter is made of, where it matters: strings and a comment's start.
+# What a line of front matter is made of, where it matters: strings and a comment's start. A string
+# that is open at the line's end goes on below; so each character is looked at once.
 _STRING = re.compile(
-    r"""(?<!\w)"(?:[^"\\\r\n]|\\.)*+"|(?<!\w)'(?:[^'\r\n]|'')*+'|(?<!\S)\#[^\r\n]*"""
+    r"""(?<!\w)"(?:[^"\\\r\n]|\\.)*+(?:"|\\?(?=[\r\n]|\Z))"""
+    r"""|(?<!\w)'(?:[^'\r\n]|'')*+(?:'|(?=[\r\n]|\Z))|(?<!\S)\#[^\r\n]*"""
 )
 
 _MD = re.compile(r"\.md\Z", re.IGNORECASE)

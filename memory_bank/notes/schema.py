@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time
 
@@ -12,6 +11,7 @@ from memory_bank.agents import agent_name
 from memory_bank.errors import BadInput
 from memory_bank.notes.dates import iso, to_datetime
 from memory_bank.notes.identity import content_hash, normalise, note_id, slug
+from memory_bank.notes.normal import nfc
 from memory_bank.notes.note import Entity, Fault, Meta
 
 __all__ = [
@@ -46,10 +46,14 @@ _FOLDERS = {"journal": "journal", "bugfix": "bugfixes", "discovery": "discoverie
 _Cut = Callable[[str], Iterable[str]]
 _YES = frozenset({"true", "yes", "on", "y", "1"})
 _NO = frozenset({"false", "no", "off", "n", "0", ""})
-_AROUND_TAG = re.compile(r"\A[\s#]+|[\s#]+\Z")
 _SPACE = re.compile(r"\s+")
 _MAX_DEPTH = 100
 _MAX_INTEGER = 10**18
+_MAX_FAULTS = 20
+LONGEST_TITLE = 300
+"""Characters of a title, which goes with each passage of the note."""
+MAX_TAGS = 1000
+"""Tags of a note, those in its text included."""
 
 
 def folder_of(kind: str) -> str:
@@ -61,11 +65,18 @@ def folder_of(kind: str) -> str:
 
 def normalise_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return tags in lower case, without `#`, `-` for spaces; no empty ones, none twice."""
-    cleaned = (
-        _SPACE.sub("-", _AROUND_TAG.sub("", unicodedata.normalize("NFC", tag.lower())))
-        for tag in tags
-    )
+    cleaned = (_SPACE.sub("-", _bare_tag(nfc(tag.lower()))) for tag in tags)
     return tuple(dict.fromkeys(tag for tag in cleaned if tag))
+
+
+def _bare_tag(tag: str) -> str:
+    """Return a tag without white space and `#` around it."""
+    start, end = 0, len(tag)
+    while start < end and (tag[start] == "#" or tag[start].isspace()):
+        start += 1
+    while end > start and (tag[end - 1] == "#" or tag[end - 1].isspace()):
+        end -= 1
+    return tag[start:end]
 
 
 def check_tags(tags: Iterable[str]) -> tuple[str, ...]:
@@ -98,10 +109,10 @@ def read_meta(
     reading = _Reading(raw)
     meta = Meta(
         id=reading.text("id"),
-        title=reading.text("title"),
+        title=reading.title(),
         type=known_type(reading.text("type")),
         status=reading.status(),
-        tags=normalise_tags([*reading.words("tags", _tags, _commas), *inline_tags]),
+        tags=reading.tags(inline_tags),
         aliases=tuple(dict.fromkeys(reading.words("aliases", _commas))),
         created_at=reading.moment("created_at"),
         updated_at=reading.moment("updated_at"),
@@ -112,7 +123,7 @@ def read_meta(
         symbol_refs=tuple(reading.words("symbol_refs", _one)),
         extra=reading.extra(),
     )
-    return meta, tuple(reading.faults)
+    return meta, tuple(dict.fromkeys(reading.faults))[:_MAX_FAULTS]
 
 
 class _Reading:
@@ -168,6 +179,21 @@ class _Reading:
                     self.fault(key, f"holds {_kind(item)}, not text")
                 else:
                     yield from (word for part in chosen(text) if (word := _bare(part)))
+
+    def title(self) -> str:
+        found = self.text("title")
+        if len(found) > LONGEST_TITLE:
+            shown = f"{LONGEST_TITLE} characters"
+            self.faults.append(
+                Fault(f"front matter: title is longer than {shown}, the rest is cut")
+            )
+        return found[:LONGEST_TITLE]
+
+    def tags(self, inline: Sequence[str]) -> tuple[str, ...]:
+        found = normalise_tags([*self.words("tags", _tags, _commas), *inline])
+        if len(found) > MAX_TAGS:
+            self.faults.append(Fault(f"only the first {MAX_TAGS:,} of {len(found):,} tags count"))
+        return found[:MAX_TAGS]
 
     def moment(self, name: str) -> datetime | None:
         for key, value in self.given(name):

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 
 from memory_bank.notes.blocks import Blocks, Stretch, cut
 from memory_bank.notes.links import links_in
-from memory_bank.notes.note import Body, Link, Section
-from memory_bank.notes.offsets import definitions
+from memory_bank.notes.note import Body, Fault, Link, Section
+from memory_bank.notes.offsets import Definition, definitions
 from memory_bank.notes.reading import Reading, plain_text
+
+MAX_LINKS = 20_000
+MAX_HEADINGS = 20_000
+"""Bounds of one note: what comes behind is text, found by its words."""
+LONGEST_HEADING = 300
+"""Characters of a heading that name its section, and go with each passage of it."""
+_READ = 10 * LONGEST_HEADING
+"""Characters of a heading that are looked at, marks included."""
 
 # At the end of a line; Obsidian's own ids are letters, digits and hyphens.
 _BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*$", re.MULTILINE)
@@ -29,23 +37,52 @@ def read_body(text: str, first_line: int = 1, offset: int = 0) -> Body:
         return Body(())
     blocks = cut(text)
     known = definitions(blocks)
-    links: list[Link] = []
-    ids: dict[str, int] = {}
-    tags: dict[str, None] = {}
+    found = _Found(blocks.unread)
     for stretch in blocks.stretches:
-        if not _may_say(stretch):
-            continue
-        reading = Reading(stretch, known)
-        line = first_line + stretch.line
-        links.extend(links_in(reading, known, line))
-        for name, row in _block_ids(reading):
-            ids.setdefault(name, line + row)
-        tags.update(dict.fromkeys(_tags(reading)))
+        if _may_say(stretch):
+            found.add(Reading(stretch, known), known, first_line + stretch.line)
     heads = [stretch for stretch in blocks.stretches if stretch.level]
-    names = [plain_text(head.cells[0], known) for head in heads]
+    found.headings = len(heads)
+    heads = heads[:MAX_HEADINGS]
+    names = [plain_text(head.cells[0][:_READ], known)[:LONGEST_HEADING] for head in heads]
     sections = _sections(text, blocks, list(zip(heads, names, strict=True)), first_line, offset)
     title = names[0] if heads and heads[0].level == 1 else ""
-    return Body(tuple(sections), tuple(links), ids, tuple(tags), title)
+    links, tags = tuple(found.links), tuple(found.tags)
+    return Body(tuple(sections), links, found.ids, tags, title, tuple(found.faults()))
+
+
+class _Found:
+    """What the stretches of a text hold, as far as it is kept."""
+
+    def __init__(self, unread: str) -> None:
+        self.unread = unread
+        self.links: list[Link] = []
+        self.skipped = 0
+        """Links, or what looks like one, beyond the bound."""
+        self.ids: dict[str, int] = {}
+        self.tags: dict[str, None] = {}
+        self.headings = 0
+
+    def add(self, reading: Reading, known: Mapping[str, Definition], line: int) -> None:
+        """Take what a stretch holds that starts at a line of the file."""
+        room = MAX_LINKS - len(self.links)
+        if room > 0:
+            self.links += islice(links_in(reading, known, line), room)
+        self.skipped += max(0, len(reading.links) - room)
+        for name, row in _block_ids(reading):
+            self.ids.setdefault(name, line + row)
+        self.tags.update(dict.fromkeys(_tags(reading)))
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield what was left out."""
+        if self.unread:
+            yield Fault(f"{self.unread}: read as plain text, without headings, links and tags")
+        for kind, kept, count in (
+            ("links were read", MAX_LINKS, len(self.links) + self.skipped),
+            ("headings start a section", MAX_HEADINGS, self.headings),
+        ):
+            if count > kept:
+                yield Fault(f"only the first {kept:,} of {count:,} {kind}")
 
 
 def _may_say(stretch: Stretch) -> bool:

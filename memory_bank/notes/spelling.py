@@ -11,8 +11,12 @@ from memory_bank.layout import Layout
 
 NOTE_URI = "memory://note/"
 """Start of the address by which programs ask for a note."""
-_PLACE = re.compile(r"((?:[A-Za-z]:)?[^:]*[./\\][^:]*):\d+(?::\d+)?")
+_PLACE = re.compile(r"((?:[A-Za-z]:)?[^:]*+):\d+(?::\d+)?")
 """A file with a line, and perhaps a column, as answers print it."""
+_LONGEST = 10_000
+"""Characters of what may be a path: a system's own calls take the square of a longer one."""
+_FOLDER_SIGNS = frozenset("./\\")
+_HERE = re.compile(r"\A(?:\./+)+")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9_+-]{0,9}\Z")
 _REFERENCE = re.compile(r"\w+:\S.*")
 """A symbol, person or ticket: `KIND:ID`. Titles have a space behind their colon."""
@@ -24,12 +28,15 @@ def of_note(name: str, place: Layout) -> str:
     These are `.memories/facts/x.md`, `./facts/x`, `facts\x`, `facts/x.md:3`, an absolute path
     inside the bank, `memory://note/facts/x`. Another text is returned as it is.
     """
+    if len(name) > _LONGEST:
+        return name
     text = name.strip()
     if text.startswith(NOTE_URI):
         from urllib.parse import unquote  # start-up: few names are addresses
 
         text = unquote(text.removeprefix(NOTE_URI))
-    if found := _PLACE.fullmatch(text):
+    found = _PLACE.fullmatch(text)
+    if found and not _FOLDER_SIGNS.isdisjoint(found[1]):
         text = found[1]
     if Path(text).is_absolute():
         return _below(text, str(place.root)) or text
@@ -43,7 +50,9 @@ def of_file(name: str, place: Layout) -> str:
     As `of_note`; an absolute path may be anywhere inside the project.
     """
     text = of_note(name, place)
-    return (_below(text, str(place.project)) or text) if Path(text).is_absolute() else text
+    if len(text) > _LONGEST or not Path(text).is_absolute():
+        return text
+    return _below(text, str(place.project)) or text
 
 
 def in_reference(text: str) -> str:
@@ -68,10 +77,7 @@ def may_be_file(name: str, place: Layout) -> bool:
 
 
 def _plain(text: str) -> str:
-    text = text.replace("\\", "/")
-    while text.startswith("./"):
-        text = text[2:].lstrip("/")
-    return text
+    return _HERE.sub("", text.replace("\\", "/"))
 
 
 def _below(path: str, folder: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -109,13 +110,13 @@ def _change_list(
 ) -> Edit | None:
     if node.kind != "list" or len(node.children) != len(old):
         return None
-    places: dict[str, list[int]] = {}
+    places: dict[str, deque[int]] = {}
     for index, item in enumerate(old):
-        places.setdefault(repr(item), []).append(index)
+        places.setdefault(repr(item), deque()).append(index)
     pieces: list[int | str] = []
     for item in new:
         same = places.get(repr(expected(item)))
-        pieces.append(same.pop(0) if same else render(item, flow=node.flow))
+        pieces.append(same.popleft() if same else render(item, flow=node.flow))
     if node.flow:
         spans = [(child.start, child.end) for child in node.children]
         return node.start, node.end, _flow(block, node, spans, pieces)
@@ -129,15 +130,12 @@ def _flow(block: str, node: Node, spans: list[tuple[int, int]], pieces: Sequence
         spans = [(opening, opening)]
     gaps = [block[end:start] for (_, end), (start, _) in pairwise(spans)]
     usual = next((gap for gap in gaps if gap.strip() == ","), ", ")
-    text = block[node.start : spans[0][0]]
+    parts = [block[node.start : spans[0][0]]]
     for number, piece in enumerate(pieces):
-        if isinstance(piece, int):
-            text += block[slice(*spans[piece])]
-        else:
-            text += piece
+        parts.append(block[slice(*spans[piece])] if isinstance(piece, int) else piece)
         if number < len(pieces) - 1:
-            text += gaps[piece] if isinstance(piece, int) and piece < len(gaps) else usual
-    return text + block[spans[-1][1] : node.end]
+            parts.append(gaps[piece] if isinstance(piece, int) and piece < len(gaps) else usual)
+    return "".join((*parts, block[spans[-1][1] : node.end]))
 
 
 def _block_list(block: str, node: Node, pieces: Sequence[int | str]) -> Edit | None:

@@ -18,6 +18,7 @@ from memory_bank.notes.note import Fault
 from memory_bank.notes.places import BlockError, line_of
 
 MAX_DEPTH = 100
+MAX_VALUES = 20_000
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a wheel without C is 8x slower
 
 # What YAML forbids. Checked here so that the fault names its line with either scanner; a byte
@@ -31,6 +32,8 @@ _FLOAT = re.compile(r"-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{1,40})?(?:e[+-]?[0-9]{1
 _WORDS: dict[str, object] = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None, "true": True, "false": False,
 }  # fmt: skip
+_KEEPS = re.compile(r"[^\r\n#]*[|>][0-9]?\+")
+_DIRECTIVE = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*+%")
 _TYPED = {"", *(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))}
 _MAX_FAULTS = 20
 # `title: [[Note]]` and `created: {{date}}` are a wikilink and a template's hole that someone
@@ -63,6 +66,8 @@ def parse(block: str) -> Node | None:
     if bad := _FORBIDDEN.search(block):
         reason = f"character U+{ord(bad[0]):04X} is not allowed in YAML"
         raise BlockError(reason, bad.start())
+    if _DIRECTIVE.match(block):
+        raise BlockError("a directive (%) has no place in front matter")
     try:
         return _tree(block)
     except yaml.MarkedYAMLError as error:
@@ -78,10 +83,14 @@ def parse(block: str) -> Node | None:
 def _tree(block: str) -> Node | None:
     top = Node("list", 0, 0)
     stack = [top]
+    count = 0
     anchors: dict[str, Node] = {}
     events: Iterator[Any] = yaml.parse(block, Loader=_LOADER)
     for event in events:
         if isinstance(event, yaml.NodeEvent):
+            count += 1
+            if count > MAX_VALUES:
+                raise BlockError(f"more than {MAX_VALUES:,} keys and values", stack[-1].start)
             node = _node(event, block, anchors)
             stack[-1].children.append(node)
             if isinstance(event, yaml.CollectionStartEvent):
@@ -131,9 +140,13 @@ def _end_of(event: Any) -> int:  # noqa: ANN401  (in the stubs its places may be
 
 def _block_scalar_end(block: str, start: int, end: int) -> int:
     """Give the blank lines behind a block scalar back, unless `+` makes them its own."""
-    if re.match(r"[^\r\n#]*[|>][0-9]?\+", block[start:end]):
-        return len(re.sub(r"(?:\r\n|\n|\r)\Z", "", block[:end]))
-    return len(re.sub(r"(?:[\r\n][ \t\r\n]*)\Z", "", block[:end]))
+    text = block[start:end]
+    if _KEEPS.match(text):
+        return end - (2 if text.endswith("\r\n") else text.endswith(("\n", "\r")))
+    bare = text.rstrip(" \t\r\n")
+    blank = text[len(bare) :]
+    # White space behind the last word of a line is the word's.
+    return start + len(bare) + len(blank) - len(blank.lstrip(" \t"))
 
 
 def values(root: Node | None, block: str) -> tuple[dict[str, object], list[Fault]]:
@@ -157,19 +170,20 @@ class _Walk:
     def __init__(self, block: str) -> None:
         self.block = block
         self.faults: list[Fault] = []
-        # Every value written out takes a character or two: only aliases reach the limit.
+        # In values and their characters: only aliases reach the limit.
         self.left = 1000 + 2 * len(block)
 
     def value(self, node: Node, depth: int) -> object:
-        self.left -= 1
+        self.left -= 1 + len(node.text)
         if node.kind == "scalar":
             return _scalar(node)
         if self.left < 0 or depth > MAX_DEPTH:
             raise BlockError("aliases stand for too many values", node.start)
         if node.target is not None:
             return self.value(node.target, depth + 1)
-        if node.flow and _BRACKETS.fullmatch(written := self.block[node.start : node.end]):
-            return written
+        if node.flow and _BRACKETS.fullmatch(self.block, node.start, node.end):
+            self.left -= node.end - node.start
+            return self.block[node.start : node.end]
         if node.kind == "list":
             return [self.value(child, depth + 1) for child in node.children]
         return self.mapping(node, depth)
@@ -179,6 +193,7 @@ class _Walk:
         pairs = iter(node.children)
         for key, value in zip(pairs, pairs, strict=True):
             name = key.text if key.kind == "scalar" else self.block[key.start : key.end]
+            self.left -= len(name)
             if name in found and len(self.faults) < _MAX_FAULTS:
                 reason = f"key {name[:60]!r} is given twice, the last counts"
                 self.faults.append(Fault(reason, line_of(self.block, key.start)))

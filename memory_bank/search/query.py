@@ -11,6 +11,8 @@ from memory_bank.retrievers.base import Question
 
 KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links"])
 """Keys of our own; the keys of the bank's front matter come on top."""
+_LONGEST = 10_000
+"""Characters of a query that are read: a longer one is a text, whose first words will do."""
 _INSISTS = 4
 """Words beside the quoted ones up to which a query is no sentence."""
 _SAME = {"tags": "tag", "after": "since", "folder": "in", "link": "links"}
@@ -43,7 +45,7 @@ def parse(text: str, fields: Collection[str] = (), now: datetime | None = None) 
     phrases: list[str] = []
     excluded: list[str] = []
     conditions: list[Condition] = []
-    for part in _PART.finditer(text):
+    for part in _PART.finditer(text[:_LONGEST]):
         negated = part["negated"] is not None
         key = part["key"] or part["word_key"]
         if key:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 import yaml
 
 from memory_bank.errors import BadInput, UnreadableNote
-from memory_bank.notes import yaml_tree
+from memory_bank.notes import reader, yaml_tree
 from memory_bank.notes.decoding import BOM, decode
 from memory_bank.notes.frontmatter import (
     NoteHandler,
@@ -545,3 +546,41 @@ def test_without_libyaml(monkeypatch: pytest.MonkeyPatch) -> None:
         .replace('quoted: "x\n  y"\n', "")
         + "new: 1\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        ("---\na: " + "b" * 100_000 + "\n---\n", "longer than 100,000 characters"),
+        ("---\n" + "".join(f"k{i}: 1\n" for i in range(1001)) + "---\n", "more than 1,000 keys"),
+        ("+++\n" + "".join(f"k{i} = 1\n" for i in range(1001)) + "+++\n", "more than 1,000 keys"),
+        ("---\na: [" + "1, " * 20_001 + "]\n---\n", "more than 20,000 keys and values"),
+        ("---\na: " + "[" * 101 + "\n---\n", "nested deeper than 100 levels"),
+        ("+++\na = " + "[" * 101 + "\n+++\n", "nested deeper than 100 levels"),
+        ("+++\n" + "a." * 32 + "a = 1\n+++\n", "a key of more than 32 parts"),
+        ("+++\n" + "a." * 30_000 + "a = 1\n+++\n", "a key of more than 32 parts"),
+        ("---\na: &a " + "b" * 5000 + "\nc: [" + "*a, " * 5000 + "]\n---\n", "aliases stand for"),
+        ("---\n%TAG !a! b\na: b\n---\n", "a directive (%) has no place in front matter"),
+        ("---\n# c\n\n%YAML 1.1\na: b\n---\n", "a directive (%) has no place"),
+    ],
+)
+def test_front_matter_beyond_a_bound_is_a_fault_and_never_rewritten(
+    block: str, reason: str
+) -> None:
+    text = f"{block}# Water\n\ndeep [[lake]]\n"
+    began = time.process_time()
+    note = reader.parse("a.md", text.encode())
+    assert time.process_time() - began < 2
+    (fault,) = note.faults
+    assert reason in fault.reason
+    assert note.title == "Water"
+    assert [link.target for link in note.body.links] == ["lake"]
+    with pytest.raises(UnreadableNote, match="not rewritten"):
+        set_keys(text, {"title": "x"})
+
+
+def test_front_matter_within_the_bounds_is_read() -> None:
+    keys = "".join(f"k{i}: v\n" for i in range(999))
+    text = f"---\n{keys}a: {'b' * 80_000}\n---\nx\n"
+    assert len(metadata(split(text))[0]) == 1000
+    assert "title: water\n" in set_keys(text.replace("k0: v\n", ""), {"title": "water"})

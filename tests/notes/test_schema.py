@@ -392,3 +392,16 @@ def test_loads_no_parser() -> None:
     code = "import sys, memory_bank.notes.schema; print({'yaml', 'frontmatter'} & {*sys.modules})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_title_tags_and_faults_are_bounded() -> None:
+    tags = [f"t{i}" for i in range(1500)]
+    meta, faults = schema.read_meta({"title": "a" * 5000, "tags": tags}, ["x"])
+    assert meta.title == "a" * 300
+    assert len(meta.tags) == 1000
+    assert [fault.reason for fault in faults] == [
+        "front matter: title is longer than 300 characters, the rest is cut",
+        "only the first 1,000 of 1,501 tags count",
+    ]
+    _, faults = schema.read_meta({"tags": [{"a": 1}] * 5000})
+    assert len(faults) == 1

@@ -272,3 +272,43 @@ def test_no_text_is_slow(text: str) -> None:
     body = read_body(text)
     assert time.process_time() - began < 3, "time must grow with the length, not its square"
     check_cover(text, body)
+
+
+def test_of_very_many_links_the_first_are_read() -> None:
+    body = read_body("[[a]] water\n\n" * 30_000)
+    assert len(body.links) == 20_000
+    assert [fault.reason for fault in body.faults] == [
+        "only the first 20,000 of 30,000 links were read"
+    ]
+
+
+def test_of_very_many_headings_the_first_start_a_section() -> None:
+    body = read_body("# a\n" * 20_005 + "water\n")
+    assert len(body.sections) == 20_000
+    assert body.sections[-1].text.endswith("# a\n# a\nwater\n")
+    assert [fault.reason for fault in body.faults] == [
+        "only the first 20,000 of 20,005 headings start a section"
+    ]
+
+
+def test_a_long_heading_is_cut() -> None:
+    body = read_body("# " + "a" * 100_000 + "\n## b\n")
+    assert body.title == "a" * 300
+    assert body.sections[1].headings == ("a" * 300, "b")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[[a]] " * 100_001, "200,002 of the signs [ ` <, more than 200,000"),
+        ("[x](y.md) " * 200_001, "200,001 of the signs [ ` <, more than 200,000"),
+        ("- a\n" * 200_001, "200,002 lines, more than 200,000"),
+    ],
+)
+def test_what_would_take_minutes_to_parse_is_plain_text(text: str, reason: str) -> None:
+    body = read_body(text)
+    (section,) = body.sections
+    assert section.text == text
+    assert not body.links
+    (fault,) = body.faults
+    assert fault.reason == f"{reason}: read as plain text, without headings, links and tags"

@@ -1,0 +1,120 @@
+"""Time grows with a text's length, not with its square, whatever a note or a question says.
+
+A text of four times the length may take six times as long. A square takes sixteen.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from memory_bank import layout
+from memory_bank.errors import MemoryBankError
+from memory_bank.manifest.rows import Dating, NoteRows, entries, rows_of
+from memory_bank.notes import frontmatter, reader, relink
+from memory_bank.notes.names import key
+from memory_bank.notes.spelling import of_file
+from memory_bank.retrievers._words import cleaned, grams, identifier_parts
+from memory_bank.retrievers.vectors import text_of
+from memory_bank.search import disclosure, query
+
+from .hostile import TEXTS
+
+ENOUGH = 0.01
+"""Seconds that the longer text must take, for the clock to measure it."""
+LONGEST = 80_000
+"""Characters; front matter beyond 100,000 is not read at all."""
+QUESTION = "word a body [[a]] fixes"
+CHANGES = {"title": "x y", "tags": ["a", "b"], "k": "v", "a": None, "created": None, "zz": 1}
+
+
+def read(text: str) -> None:
+    """Do what indexing does, but for the libraries that keep the words."""
+    note = reader.parse("folder/note.md", text.encode())
+    rows = rows_of(note, (1, 1, 1, 1), Dating(0.0, 0.0, 0), ".memories/")
+    assert given(rows) < 100 * len(text) + 10_000, "what is indexed must not outgrow the text"
+
+
+def given(rows: NoteRows) -> int:
+    """Count the characters that the indices of words and of meaning are given of a note."""
+    size = 0
+    for entry in entries(rows, 1, range(1, 10**9)):
+        words = (cleaned(entry.text), grams(entry.text), identifier_parts(entry.text))
+        size += sum(map(len, (*words, text_of(entry), *entry.tags)))
+    return size
+
+
+def edit(text: str) -> None:
+    with suppress(MemoryBankError):
+        frontmatter.set_keys(text, CHANGES)
+
+
+def move(text: str) -> None:
+    relink.relink(text, lambda link: "facts/other")
+
+
+def search(text: str) -> None:
+    lines = disclosure.lines_of(text)
+    disclosure.snippet(disclosure.span(lines, 1, len(lines) + 1), QUESTION)
+    query.parse(text, ["k"])
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keep the collector of garbage out: its work grows with what other tests have left."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def seconds(work: Callable[[str], None], text: str, runs: int = 1) -> float:
+    """Return the least processor time of some runs."""
+    best = float("inf")
+    for _ in range(runs):
+        began = time.process_time()
+        work(text)
+        best = min(best, time.process_time() - began)
+    return best
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_four_times_the_text_takes_at_most_six_times_as_long(name: str) -> None:
+    make = TEXTS[name]
+    with quiet():
+        for work in (read, edit, move, search):
+            size = 500
+            while (took := seconds(work, make(4 * size))) < ENOUGH and 8 * size <= LONGEST:
+                size *= 2
+            short = 0.0
+            for _ in range(5):  # others take the processor's cache at times, but not each time
+                if took <= max(ENOUGH, 6 * short):
+                    break
+                short = seconds(work, make(size), 2)
+                took = min(took, seconds(work, make(4 * size)))
+            assert took <= max(ENOUGH, 6 * short), f"{work.__name__}: {short:.3f} s, {took:.3f} s"
+
+
+@pytest.mark.parametrize("unit", ["a:", '"a ', "-", "tag:a ", "since:1d ", 'x:"y', "(", "\u0301"])
+def test_a_query_of_a_megabyte_is_read_at_once(unit: str) -> None:
+    def ask(text: str) -> None:
+        query.parse(text, ["x"])
+
+    assert seconds(ask, unit * (1_000_000 // len(unit))) < 0.5
+
+
+@pytest.mark.parametrize("unit", ["./", ".", "a.", "a:1", "\\", "\u0301\u0327", "../"])
+def test_a_name_of_a_megabyte_is_read_at_once(folder: Path, unit: str) -> None:
+    place = layout.at(folder)
+
+    def ask(text: str) -> None:
+        of_file(text, place)
+        key(text)
+
+    assert seconds(ask, unit * (1_000_000 // len(unit))) < 1

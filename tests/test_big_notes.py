@@ -1,0 +1,65 @@
+"""Notes that are made to keep the indexer busy."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from memory_bank import doctor, open_bank, recall
+
+LINES = {
+    "wikilinks": ("[[a{}]] ", "of the signs [ ` <"),
+    "links": ("[x](y{}.md) ", "of the signs [ ` <"),
+    "list": ("- [[a{}]]\n", "lines, more than 200,000"),
+}
+
+
+def indexed(bank: Path, text: str) -> tuple[float, list[str]]:
+    """Return the processor seconds until the note is found by its words, and its faults."""
+    (bank / "big.md").write_text(f"---\ntags: [big]\n---\n{text}\n\nstill water\n")
+    began = time.process_time()
+    with open_bank(bank) as opened:
+        found = recall(opened, "still water", mode="lexical")
+        took = time.process_time() - began
+        assert [note.path for note in found.notes] == ["big.md"]
+        return took, [fault.reason for fault in doctor(opened).faults]
+
+
+def slowness() -> float:
+    """Return how many times as long as a machine of its own takes this one, with what else runs."""
+    began = time.process_time()
+    for _ in range(20_000_000):
+        pass
+    return (time.process_time() - began) / 0.6
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize("name", LINES)
+def test_a_note_of_800_000_links_is_indexed_soon(folder: Path, name: str) -> None:
+    unit, reason = LINES[name]
+    text = "".join(unit.replace("{}", str(i)) for i in range(800_000))
+    took, faults = indexed(folder, text[:8_800_000])
+    assert took < 10 * max(1.0, slowness())
+    assert len(faults) == 1
+    assert reason in faults[0]
+
+
+def test_a_note_of_30_000_links_is_found_by_its_words(folder: Path) -> None:
+    took, faults = indexed(folder, "".join(f"[[a{i}]] " for i in range(30_000)))
+    assert took < 10
+    assert faults == ["only the first 20,000 of 30,000 links were read"]
+
+
+def test_hostile_front_matter_keeps_no_other_note_from_being_found(folder: Path) -> None:
+    (folder / "bad.md").write_text(f"+++\n{'a.' * 500_000}a = 1\n+++\ndeep water\n")
+    (folder / "good.md").write_text("# Good\n\nstill water\n")
+    with open_bank(folder) as bank:
+        found = recall(bank, "water", mode="lexical")
+        (fault,) = doctor(bank).faults
+    assert {note.path for note in found.notes} == {"bad.md", "good.md"}
+    assert (fault.path, fault.reason) == (
+        "bad.md",
+        "front matter can't be parsed: longer than 100,000 characters",
+    )
