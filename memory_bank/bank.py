@@ -20,16 +20,16 @@ from memory_bank.errors import (
     IndexDamaged,
     NoteNotFound,
 )
-from memory_bank.indexer.dirty import DirtySet
-from memory_bank.indexer.healed import ACCESSES, EDITS, MANIFEST, UPDATES, WRITING
+from memory_bank.index.dirty import DirtySet
+from memory_bank.index.index import Index
+from memory_bank.index.repairs import ACCESSES, EDITS, MANIFEST, UPDATES, WRITING
 from memory_bank.layout import LEFT_ALONE, Layout
 from memory_bank.locks import WAIT, locked
 from memory_bank.manifest import lookup
 from memory_bank.notes.store import Store
-from memory_bank.wiring import Index
 
 if TYPE_CHECKING:
-    from memory_bank.indexer.report import Progress, SyncReport
+    from memory_bank.index.report import Progress, SyncReport
 
 _EMBED_SECONDS = 1.0
 """How long a query may embed what is new before it answers; the rest waits for `sync`."""
@@ -298,7 +298,7 @@ class Bank:
         A name is a path with or without `.md`, a unique file name, an alias, a title or an id; a
         path may have any form that `spelling.of_note` knows.
         """
-        from memory_bank.manifest import resolve  # start-up: a question names no note
+        from memory_bank.manifest import link_resolution  # start-up: a question names no note
         from memory_bank.notes.spelling import of_note
 
         self.catch_up()
@@ -311,14 +311,14 @@ class Bank:
             raise NoteNotFound(
                 f"{name!r} may mean {len(found)} notes", f"say which: {', '.join(found[:8])}"
             )
-        near = self.healing(lambda index: resolve.similar(index.base, name))
+        near = self.healing(lambda index: link_resolution.similar(index.base, name))
         hint = f"did you mean {', '.join(near)}?" if near else "see `memory-bank notes`"
         raise NoteNotFound(f"there is no note {name!r}", hint)
 
     def _answering_to(self, name: str) -> list[str]:
-        from memory_bank.manifest import resolve
+        from memory_bank.manifest import link_resolution
 
-        return self.healing(lambda index: resolve.candidates(index.base, name))
+        return self.healing(lambda index: link_resolution.candidates(index.base, name))
 
     def path_of(self, name: str) -> str:
         """Return the path of the new note that a name means, in any form; raise BadName."""

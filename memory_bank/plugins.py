@@ -16,7 +16,7 @@ _NOT_PLUGINS = frozenset({"__init__", "base"})
 def names(kind: str) -> list[str]:
     """List the plug-ins of a kind (`embedders`, `frontends.cli`), sorted.
 
-    A module whose name starts with an underscore is a part of others, no plug-in.
+    A plug-in is a module or a package; a name that starts with an underscore is no plug-in's.
     """
     return list(_names(kind))
 
@@ -34,5 +34,5 @@ def _names(kind: str) -> tuple[str, ...]:
     spec = find_spec(f"memory_bank.{kind}")
     folders = spec.submodule_search_locations if spec else None
     files = [file for folder in folders or () for file in os.listdir(folder)]  # noqa: PTH208  (start-up)
-    found = {file.removesuffix(".py") for file in files if file.endswith(".py")}
+    found = {file.removesuffix(".py") for file in files if "." not in file.removesuffix(".py")}
     return tuple(sorted(name for name in found - _NOT_PLUGINS if not name.startswith("_")))

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, open_bank, recall, remember, show, wiring
+from memory_bank import Bank, open_bank, recall, remember, show
 from memory_bank.bank import Bank as Home
 from memory_bank.errors import BadInput, BadSetting, Busy, NoBank, NoteNotFound, StorageFailed
+from memory_bank.index import index
 from memory_bank.layout import private_folder
 from memory_bank.locks import locked
-from memory_bank.retrievers import vectors
+from memory_bank.retrievers.vectors import vector_index
 
 Opening = Callable[..., Bank]
 
@@ -196,7 +197,7 @@ def test_vectors_of_former_texts_are_made_anew_by_a_question(
 ) -> None:
     (folder / "a.md").write_text("kestrel")
     with monkeypatch.context() as former:
-        for module in (vectors, wiring):
+        for module in (vector_index, index):
             former.setattr(module, "TEXT_VERSION", 1)
         bank = opening(folder, memory__embedder="static")
         time.sleep(0.2)  # a younger stamp is not trusted: the file would be looked into again

@@ -12,7 +12,7 @@ import pytest
 from memory_bank import Bank, doctor, recall, remember
 from memory_bank.actions.upkeep import compare
 from memory_bank.errors import NoteNotFound
-from memory_bank.retrievers import _matrix, vectors
+from memory_bank.retrievers.vectors import snapshot, vector_index
 
 Opening = Callable[..., Bank]
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -29,10 +29,10 @@ def bank(
 
     Vectors stand in a plain file instead where that is to be damaged.
     """
-    monkeypatch.setattr(vectors, "_RECENT_MOST", 2)
+    monkeypatch.setattr(vector_index, "_RECENT_MOST", 2)
     params = getattr(request.node, "callspec", None)
     if params is None or not str(params.params.get("kind")).endswith(".i8"):
-        monkeypatch.setattr(_matrix, "GRAPH_FROM", 1)
+        monkeypatch.setattr(snapshot, "GRAPH_FROM", 1)
     for number in range(6):
         text = (
             f"# Note {number}\n\nThe kestrel of field{number}x hovers.\n\n[[{(number + 1) % 6}]]\n"
@@ -68,8 +68,8 @@ def derived(folder: Path) -> Iterator[Path]:
 KINDS = (
     "manifest.db", "manifest.db-wal", "manifest.db-shm", "keyword/meta.json",
     "keyword/.managed.json", "keyword/owner", "keyword/*.term", "keyword/*.idx", "keyword/*.fast",
-    "keyword/*.store", "keyword/sealed.json", "notes/meta.json", "notes/*.pos", "vectors/*/vectors.db",
-    "vectors/*/vectors.db-wal", "vectors/*/*.i8", "vectors/*/*.keys",
+    "keyword/*.store", "keyword/sealed.json", "notes/meta.json", "notes/*.pos", "vectors/*/vector_index.db",
+    "vectors/*/vector_index.db-wal", "vectors/*/*.i8", "vectors/*/*.keys",
     "vectors/*/*.usearch",
 )  # fmt: skip
 
@@ -130,10 +130,11 @@ IN_PLACE = """
 import sys
 from pathlib import Path
 from memory_bank import open_bank
-from memory_bank.retrievers import _matrix, vectors
+from memory_bank.retrievers.vectors import snapshot
+from memory_bank.retrievers.vectors import vector_index
 from tests.test_damage import HARM, KINDS, healed, right
 
-vectors._RECENT_MOST, _matrix.GRAPH_FROM = 2, 1
+vector_index._RECENT_MOST, snapshot.GRAPH_FROM = 2, 1
 folder, harm = Path(sys.argv[1]), sys.argv[2]
 
 def opened():

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory_bank import Bank, create, doctor, list_notes, recall, sqlite
-from memory_bank.indexer.healed import told
+from memory_bank.index.repairs import told
 
 Opening = Callable[..., Bank]
 JOURNAL = ".trash/.journal-0123456789ab"

@@ -11,13 +11,13 @@ from memory_bank.actions.navigate import broken
 from memory_bank.bank import Bank
 from memory_bank.config import Settings
 from memory_bank.errors import MemoryBankError
-from memory_bank.indexer.report import Progress, SyncReport
-from memory_bank.indexer.watch import unavailable
+from memory_bank.index.index import Index
+from memory_bank.index.inotify import problem
+from memory_bank.index.report import Progress, SyncReport
 from memory_bank.layout import LEFT_ALONE
 from memory_bank.manifest import lookup
 from memory_bank.notes import names
 from memory_bank.repo import git
-from memory_bank.wiring import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def _health(index: Index, bank: Bank, settings: Settings, report: SyncReport) ->
         problem=report.problem or None,
         index=str(bank.layout.index),
         left_alone=LEFT_ALONE if bank.layout.left_alone else None,
-        polling=unavailable(bank.layout.root) or None,
+        polling=problem(bank.layout.root) or None,
         git=git.problem(bank.layout.root) or None,
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,

@@ -16,16 +16,16 @@ from memory_bank.actions.recall import MOST, RecalledNote, recall
 from memory_bank.bank import Bank
 from memory_bank.config import MODES, Settings
 from memory_bank.errors import BadInput
-from memory_bank.search import measures
+from memory_bank.search import metrics
 from memory_bank.search.hits import Reason
-from memory_bank.search.measures import Paired
+from memory_bank.search.metrics import Paired
 
 if TYPE_CHECKING:
-    from memory_bank.indexer.report import Progress
+    from memory_bank.index.report import Progress
 
 __all__ = ["MEASURES", "Judged", "evaluate", "evaluate_collection"]
 
-MEASURES = measures.NAMES
+MEASURES = metrics.NAMES
 DEPTH = 10
 """Notes looked at for each query unless more are asked for: what the measures need."""
 _WITHIN = 5
@@ -251,10 +251,10 @@ def _run(bank: Bank, wanted: Sequence[Expected], mode: str, options: _Wanted) ->
         answer = recall(bank, expected.query.text, options.limit, mode, count_access=False)
         fallback = fallback or answer.fallback_reason
         names = expected.names(answer.notes)
-        answers.append(measures.measure(names, expected.grades))
+        answers.append(metrics.measure(names, expected.grades))
         misses += _misses(mode, expected, names, answer.notes, options.within)
     spent = time.perf_counter() - started
-    return _Run(Score(mode, measures.mean(answers), spent, fallback), answers, misses)
+    return _Run(Score(mode, metrics.mean(answers), spent, fallback), answers, misses)
 
 
 def _misses(
@@ -289,7 +289,7 @@ def _compared(first: _Run, second: _Run) -> tuple[Compared, ...]:
             name,
             first.score.mode,
             second.score.mode,
-            measures.paired(
+            metrics.paired(
                 [answer[name] for answer in first.answers],
                 [answer[name] for answer in second.answers],
             ),

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from memory_bank.bank import Bank
 from memory_bank.errors import NoteNotFound
-from memory_bank.manifest import linktable, lookup
-from memory_bank.manifest.linktable import LinkRow
+from memory_bank.index.index import Index
+from memory_bank.manifest import links, lookup
+from memory_bank.manifest.links import LinkRow
 from memory_bank.notes.scan import is_text
-from memory_bank.wiring import Index
 
 GHOST = "ghost:"
 
@@ -55,16 +55,16 @@ def node_of(bank: Bank, name: str) -> str:
 
 
 def _to_ghost(index: Index, name: str) -> list[LinkRow]:
-    return linktable.to_ghost(index.base, name)
+    return links.to_ghost(index.base, name)
 
 
 def joined(index: Index, node: str) -> dict[int, tuple[LinkShown, ...]]:
     """Map each note that links to a note or ghost to those of its links that do."""
     if node.startswith(GHOST):
-        into = linktable.to_ghost(index.base, node.removeprefix(GHOST))
+        into = links.to_ghost(index.base, node.removeprefix(GHOST))
     else:
         note = lookup.note_at(index.base, node)
-        into = linktable.incoming(index.base, note.number if note else -1)
+        into = links.incoming(index.base, note.number if note else -1)
     found: dict[int, list[LinkShown]] = {}
     for row in into:
         found.setdefault(row.source, []).append(shown(row))

@@ -9,13 +9,13 @@ from datetime import datetime
 from memory_bank.actions.authors import editors
 from memory_bank.bank import Bank
 from memory_bank.errors import NoteNotFound
-from memory_bank.manifest import filters, linktable, lookup
+from memory_bank.index.index import Index
+from memory_bank.manifest import filters, links, lookup
 from memory_bank.manifest.lookup import BY_HAND, NoteRow
 from memory_bank.notes.dates import iso_of
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Entity, Fault
 from memory_bank.search.query import conditions
-from memory_bank.wiring import Index
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def show(bank: Bank, name: str) -> Shown:
     row = bank.healing(lambda index: lookup.note_at(index.base, path))
     if row is None:
         raise NoteNotFound(f"{path} is not indexed", "see `memory-bank doctor`")
-    links = bank.healing(lambda index: linktable.incoming(index.base, row.number))
+    backlinks = bank.healing(lambda index: links.incoming(index.base, row.number))
     with bank.lock:
         seen = bank.access.of([row.key]).get(row.key)
         listed = _listed(lookup.updated_by(row, bank.updates.all()))
@@ -140,7 +140,7 @@ def show(bank: Bank, name: str) -> Shown:
         content=note.text,
         body=note.text[note.body_start :],
         etag=note.etag,
-        backlinks_count=len(links),
+        backlinks_count=len(backlinks),
         access_count=seen.times if seen else 0,
         last_accessed_at=iso_of(seen.last) if seen else "",
         faults=note.faults,

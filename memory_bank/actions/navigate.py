@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from memory_bank.actions.joined import GHOST, LinkShown, node_of, shown
 from memory_bank.bank import Bank
-from memory_bank.manifest import linktable, lookup
-from memory_bank.manifest.linktable import LinkRow
-from memory_bank.wiring import Index
+from memory_bank.index.index import Index
+from memory_bank.manifest import links, lookup
+from memory_bank.manifest.links import LinkRow
 
 if TYPE_CHECKING:
-    from memory_bank.retrievers.graph import LinkGraph
+    from memory_bank.manifest.link_graph import LinkGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +60,14 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
     node = node_of(bank, name)
     if node.startswith(GHOST):
         ghost = node.removeprefix(GHOST)
-        rows = bank.healing(lambda index: linktable.to_ghost(index.base, ghost))
+        rows = bank.healing(lambda index: links.to_ghost(index.base, ghost))
         return NoteLinks(node, (), tuple(shown(row) for row in rows))
 
     def both(index: Index) -> tuple[Sequence[LinkRow], Sequence[LinkRow], Sequence[str]]:
         note = lookup.note_at(index.base, node)
         number = note.number if note else -1
-        out = linktable.outgoing(index.base, number)
-        return out, linktable.incoming(index.base, number), problems(index, out)
+        out = links.outgoing(index.base, number)
+        return out, links.incoming(index.base, number), problems(index, out)
 
     out, into, wrong = bank.healing(both)
     return NoteLinks(
@@ -80,7 +80,7 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
 def ghosts(bank: Bank) -> tuple[Ghost, ...]:
     """Return the targets that are no notes, the most linked first."""
     bank.catch_up()
-    rows = bank.healing(lambda index: linktable.all_links(index.base))
+    rows = bank.healing(lambda index: links.all_links(index.base))
     sources: dict[str, list[str]] = {}
     for row in rows:
         if row.dest is None and not row.ambiguous and row.ghost:
@@ -111,7 +111,7 @@ def problems(index: Index, rows: Sequence[LinkRow]) -> list[str]:
     notes = sorted(
         {row.dest for row in rows if row.dest is not None and (row.heading or row.block)}
     )
-    headings, blocks = linktable.anchors(index.base, notes) if notes else (set(), set())
+    headings, blocks = links.anchors(index.base, notes) if notes else (set(), set())
     found = []
     for row in rows:
         last = row.heading.split("#")[-1].strip().casefold()
@@ -128,14 +128,14 @@ def problems(index: Index, rows: Sequence[LinkRow]) -> list[str]:
 
 def broken(index: Index) -> tuple[LinkShown, ...]:
     """Return the broken links of the whole bank."""
-    rows = linktable.all_links(index.base)
+    rows = links.all_links(index.base)
     wrong = problems(index, rows)
     return tuple(shown(row, problem) for row, problem in zip(rows, wrong, strict=True) if problem)
 
 
 def count_problems(index: Index) -> Counter[str]:
     """Count ghosts, broken links and orphans of the whole bank."""
-    rows = linktable.all_links(index.base)
+    rows = links.all_links(index.base)
     linked = {row.dest for row in rows if row.dest not in {None, row.source}}
     linking = {row.source for row in rows if row.dest != row.source}
     notes = lookup.numbers(index.base)
@@ -161,6 +161,6 @@ def _slug(heading: str) -> str:
 
 
 def _graph(bank: Bank) -> LinkGraph:
-    from memory_bank.retrievers.graph import LinkGraph  # start-up: most questions need no walk
+    from memory_bank.manifest.link_graph import LinkGraph  # start-up: most questions need no walk
 
-    return LinkGraph(bank.healing(lambda index: linktable.edges(index.base)))
+    return LinkGraph(bank.healing(lambda index: links.edges(index.base)))

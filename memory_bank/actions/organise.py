@@ -14,8 +14,9 @@ from memory_bank.actions.authors import record, warnings, writer
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, UnreadableNote
-from memory_bank.manifest import linktable, lookup, resolve
-from memory_bank.manifest.linktable import LinkRow
+from memory_bank.index.index import Index
+from memory_bank.manifest import link_resolution, links, lookup
+from memory_bank.manifest.links import LinkRow
 from memory_bank.manifest.lookup import NoteRow
 from memory_bank.notes import files, frontmatter, names, reader, spelling
 from memory_bank.notes.identity import etag
@@ -24,7 +25,6 @@ from memory_bank.notes.note import Link
 from memory_bank.notes.relink import relink
 from memory_bank.notes.schema import check_tags, note_id
 from memory_bank.notes.store import Trashed
-from memory_bank.wiring import Index
 
 __all__ = ["Merged", "Renamed", "Trashed", "delete", "merge", "rename", "restore", "trash"]
 
@@ -207,14 +207,12 @@ def _relinked(bank: Bank, moves: Mapping[str, str], *, gone: bool = False) -> li
         for path in moves:
             note = lookup.note_at(index.base, path)
             number = note.number if note else -1
-            for row in linktable.incoming(index.base, number) + linktable.outgoing(
-                index.base, number
-            ):
+            for row in links.incoming(index.base, number) + links.outgoing(index.base, number):
                 found.setdefault(row.source_path, []).append(row)
         return found
 
     def taken(short: str) -> bool:
-        found = bank.healing(lambda index: resolve.candidates(index.base, short))
+        found = bank.healing(lambda index: link_resolution.candidates(index.base, short))
         return bool(set(found) - set(moves))
 
     changes = []

@@ -11,6 +11,7 @@ from memory_bank.actions.joined import LinkShown, joined, node_of
 from memory_bank.bank import Bank
 from memory_bank.config import MODES
 from memory_bank.errors import BadInput, BadName
+from memory_bank.index.index import Index
 from memory_bank.manifest import database, filters
 from memory_bank.manifest.lookup import BY_HAND, PassageRow, SectionRow
 from memory_bank.notes import files
@@ -18,14 +19,13 @@ from memory_bank.notes.dates import iso_of
 from memory_bank.notes.decoding import decode
 from memory_bank.notes.identity import etag
 from memory_bank.notes.note import Entity
-from memory_bank.search import disclosure
+from memory_bank.search import snippets
 from memory_bank.search.engine import Found, Hit
 from memory_bank.search.hits import Reason
 from memory_bank.search.query import conditions, parse
-from memory_bank.wiring import Index
 
 if TYPE_CHECKING:
-    from memory_bank.indexer.report import Progress
+    from memory_bank.index.report import Progress
 
 SCHEMA_VERSION = "1.0"
 MOST = 100
@@ -227,7 +227,7 @@ def _spelled(bank: Bank, condition: filters.Condition) -> filters.Condition:
 
 def _fittest(links: Sequence[LinkShown], text: str) -> tuple[LinkShown, ...]:
     """Return links with those first that have the most of a question's words around them."""
-    return tuple(sorted(links, key=lambda link: -disclosure.words_of(text, link.context)))
+    return tuple(sorted(links, key=lambda link: -snippets.words_of(text, link.context)))
 
 
 def _recalled(
@@ -249,7 +249,7 @@ def _recalled(
         line=hit.best.line,
         title=note.title,
         heading=_heading(section),
-        content=disclosure.span(lines, section.line, section.end_line),
+        content=snippets.span(lines, section.line, section.end_line),
         snippet=_snippet(lines, hit.best, text),
         tags=note.tags,
         type=note.type,
@@ -292,11 +292,11 @@ def _lines(bank: Bank, hit: Hit) -> list[str] | None:
     data = _bytes(bank, hit.note.path)
     if data is None or etag(data) != hit.note.etag:
         return None
-    return disclosure.lines_of(decode(data).text)
+    return snippets.lines_of(decode(data).text)
 
 
 def _snippet(lines: Sequence[str], passage: PassageRow, text: str) -> str:
-    return disclosure.snippet(disclosure.span(lines, passage.line, passage.end_line), text)
+    return snippets.snippet(snippets.span(lines, passage.line, passage.end_line), text)
 
 
 def _heading(place: SectionRow) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from memory_bank.actions.navigate import count_problems
 from memory_bank.bank import Bank
+from memory_bank.index.index import Index
 from memory_bank.manifest import lookup
-from memory_bank.wiring import Index
 
 _UNIT = 1000
 _FEW = 10

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from memory_bank.bank import Bank
 from memory_bank.errors import Busy
-from memory_bank.indexer.healed import told
-from memory_bank.indexer.report import Progress, SyncReport
+from memory_bank.index.index import Index
+from memory_bank.index.repairs import told
+from memory_bank.index.report import Progress, SyncReport
 from memory_bank.layout import Layout
 from memory_bank.manifest import lookup
-from memory_bank.wiring import Index
 
 __all__ = [
     "Changed", "Comparison", "SyncReport", "compare", "embed_waiting", "follow", "sync", "told",
@@ -44,7 +44,7 @@ def compare(bank: Bank, progress: Progress | None = None) -> Comparison:
     Dates that come from git are asked for first: a commit is no difference between index and
     files. Nothing else is checked or mended: what the index lost, or has too much, is to be seen.
     """
-    from memory_bank.indexer.compare import differences
+    from memory_bank.index.compare import differences
 
     bank.catch_up(progress)
     bank.healing(lambda index: index.indexer.redate())
@@ -68,7 +68,7 @@ def compare(bank: Bank, progress: Progress | None = None) -> Comparison:
 
 def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None:
     """Index changes as they happen, one line to `say` for each batch, until `stop` is set."""
-    from memory_bank.indexer.watch import Watcher
+    from memory_bank.index.watch import Watcher
 
     with Watcher(bank.layout.root) as watcher:
         if watcher.polling:
@@ -95,7 +95,7 @@ def follow(bank: Bank, told: Callable[[Changed], None], stop: threading.Event) -
     An empty batch is told first, once all that was there is indexed. Vectors are left to
     `embed_waiting`.
     """
-    from memory_bank.indexer.watch import Watcher
+    from memory_bank.index.watch import Watcher
 
     with Watcher(bank.layout.root) as watcher:
         bank.catch_up()

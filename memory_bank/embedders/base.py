@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from memory_bank.models.types import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from memory_bank.config import Settings
-
-    Vectors = NDArray[np.float32]
-
-Kind = Literal["passage", "query"]
+    from memory_bank.models.types import Vectors
 
 
 class Embedder(Protocol):

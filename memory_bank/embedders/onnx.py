@@ -7,17 +7,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from memory_bank.embedders._known import Known, recall, remember
 from memory_bank.errors import EmbedderUnavailable
+from memory_bank.models.checksums import Known, recall, remember
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_bank.config import Onnx as Options
     from memory_bank.config import Settings
-    from memory_bank.embedders._session import Session
-    from memory_bank.embedders._tokens import Splitter
-    from memory_bank.embedders.base import Kind, Vectors
+    from memory_bank.models.onnx_session import Session
+    from memory_bank.models.tokenizer import Splitter
+    from memory_bank.models.types import Kind, Vectors
 
 SUMMARY = "your own model.onnx and tokenizer.json (setting onnx.path; needs the extra `onnx`)"
 
@@ -44,7 +44,7 @@ class Onnx:
 
         Raises EmbedderUnavailable when the model can't be loaded or run.
         """
-        from memory_bank.embedders._vectors import encode
+        from memory_bank.models.quantization import encode
 
         options = self._options
         prefix = options.query_prefix if kind == "query" else options.passage_prefix
@@ -59,7 +59,7 @@ class Onnx:
     @cached_property
     def dimension(self) -> int:
         """The number of components, found by running the model once on this machine."""
-        from memory_bank.embedders._numpy import np
+        from memory_bank.models.numpy_setup import np
 
         if self._known.dimension:
             return self._known.dimension
@@ -117,13 +117,13 @@ class Onnx:
 
     @cached_property
     def _splitter(self) -> Splitter:
-        from memory_bank.embedders._tokens import Splitter
+        from memory_bank.models.tokenizer import Splitter
 
         return Splitter.read(self._folder / _TOKENIZER, self._options.max_tokens, _HINT)
 
     @cached_property
     def _session(self) -> Session:
-        from memory_bank.embedders._session import Session
+        from memory_bank.models.onnx_session import Session
 
         hint = f"{_HINT}; a model that reads fewer tokens wants a lower onnx.max_tokens"
         by_cls = self._options.pooling == "cls"

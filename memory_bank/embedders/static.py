@@ -11,15 +11,15 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from memory_bank.embedders._files import Pinned
 from memory_bank.errors import EmbedderUnavailable
+from memory_bank.models.model_files import Pinned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_bank.config import Settings
-    from memory_bank.embedders._table import Table
-    from memory_bank.embedders.base import Kind, Vectors
+    from memory_bank.models.embedding_table import Table
+    from memory_bank.models.types import Kind, Vectors
 
 SUMMARY = "word vectors that come with the install (256-d): offline, instant, rough (default)"
 
@@ -65,7 +65,7 @@ class Static:
 def _shared(folder: Path) -> Table:
     """Load the table once for all banks of a process: with its tokenizer it takes 80 MB."""
     # start-up: a search by words alone needs neither numpy nor the table
-    from memory_bank.embedders._table import Table
+    from memory_bank.models.embedding_table import Table
 
     return Table(folder / TABLE.name, folder / TOKENIZER.name, _HINT)
 
@@ -91,10 +91,10 @@ def count_tokens(texts: Sequence[str]) -> list[int]:
 
     Later models have larger vocabularies and need fewer. Raises EmbedderUnavailable.
     """
-    from memory_bank.embedders import _tokens
+    from memory_bank.models import tokenizer
 
     path = TOKENIZER.check_size(_folder(), _HINT)
-    found = _tokens.read(path, _HINT).encode_batch_fast(list(texts), add_special_tokens=False)
+    found = tokenizer.read(path, _HINT).encode_batch_fast(list(texts), add_special_tokens=False)
     return [len(encoding.ids) for encoding in found]
 
 

@@ -96,7 +96,9 @@ def _meeting(base: Connection, condition: Condition, written: Mapping[str, float
 def _written(name: str, value: str) -> tuple[str] | tuple[str, int]:
     """Return a value as the columns have it."""
     if name == "links":
-        from memory_bank.manifest.targets import known_as  # start-up: few questions name a note
+        from memory_bank.manifest.link_targets import (
+            known_as,  # start-up: few questions name a note
+        )
 
         return key(value), known_as(value)
     return (value.strip("/") + "/",) if name == "in" else (value.lower().lstrip("#"),)

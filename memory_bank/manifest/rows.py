@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory_bank.manifest.database import SEPARATOR
-from memory_bank.manifest.targets import names_of, target_of
+from memory_bank.manifest.link_targets import names_of, target_of
 from memory_bank.notes.scan import Stamp
 from memory_bank.retrievers.base import Entry
 

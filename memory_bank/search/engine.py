@@ -16,7 +16,7 @@ from memory_bank.search.ranking import Evidence, rank
 from memory_bank.sqlite import Connection, Memo
 
 if TYPE_CHECKING:
-    from memory_bank.retrievers.keyword import KeywordIndex
+    from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
 
 DEPTH = 400
 """Passages taken from the list of words."""

@@ -19,7 +19,7 @@ from memory_bank.errors import (
 )
 from memory_bank.layout import private_folder
 from memory_bank.locks import locked
-from memory_bank.manifest import linktable
+from memory_bank.manifest import links
 from memory_bank.notes import journal
 
 Put = Callable[[dict[str, str]], None]
@@ -54,7 +54,7 @@ def leads(bank: Bank) -> dict[str, list[str]]:
     """Map each note to the notes and ghosts that it links to."""
     bank.catch_up()
     found: dict[str, list[str]] = {}
-    for row in linktable.all_links(bank.index.base):
+    for row in links.all_links(bank.index.base):
         found.setdefault(row.source_path, []).append(row.dest_path or f"ghost:{row.ghost}")
     return found
 

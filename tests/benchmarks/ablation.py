@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from memory_bank.retrievers import _asked, _words
 from memory_bank.retrievers.base import Matches, Question, Scope
-from memory_bank.retrievers.keyword import KeywordIndex
+from memory_bank.retrievers.keyword import analyzer, query_builder
+from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.search import ranking
 from tests.benchmarks import collections
 from tests.benchmarks.finding import product
@@ -32,10 +32,10 @@ def _passages_only(index: KeywordIndex, question: Question, limit: int, scope: S
 Swap = tuple[Any, str, object]
 PARTS: dict[str, tuple[Swap, ...]] = {
     "nothing": (),
-    "words side by side": ((_asked, "_BESIDE", 0.0),),
-    "names weigh more": ((_words, "NAME_WEIGHT", 1.0),),
-    "stop words dropped": ((_words, "STOP_WORDS", frozenset()),),
-    "title, identifiers, about": ((_asked, "FIELDS", {"body": 1.0}),),
+    "words side by side": ((query_builder, "_BESIDE", 0.0),),
+    "names weigh more": ((analyzer, "NAME_WEIGHT", 1.0),),
+    "stop words dropped": ((analyzer, "STOP_WORDS", frozenset()),),
+    "title, identifiers, about": ((query_builder, "FIELDS", {"body": 1.0}),),
     "the whole note": ((KeywordIndex, "find", _passages_only),),
     "length taken back in part": ((ranking, "KEPT_LENGTH", 0.75),),
     "length taken back in sequences": ((ranking, "KEPT_IN_SEQUENCE", 0.75),),

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from memory_bank import Bank, open_bank, recall
-from memory_bank.search import measures
+from memory_bank.search import metrics
 from tests.benchmarks import collections
 from tests.benchmarks.collections import Collection, Question
 from tests.benchmarks.rivals import makers
@@ -53,15 +53,15 @@ class Score:
 
     def take(self, found: Sequence[str], seconds: float, question: Question) -> None:
         """Measure one answer."""
-        values = measures.measure(found, question.relevant)
-        values["hit@5"] = measures.hit_at(found, question.relevant, 5)
+        values = metrics.measure(found, question.relevant)
+        values["hit@5"] = metrics.hit_at(found, question.relevant, 5)
         self.answers.append(values)
         self.seconds.append(seconds)
 
     @property
     def figures(self) -> dict[str, float]:
         """The mean of each measure, by the name of its column."""
-        means = measures.mean(self.answers)
+        means = metrics.mean(self.answers)
         return {column: means[name] for column, name in COLUMNS.items()}
 
     def row(self, work: str, way: str) -> str:

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memory_bank.search import measures
+from memory_bank.search import metrics
 from tests.benchmarks import collections
 from tests.benchmarks.collections import Collection
 from tests.benchmarks.finding import DEPTH, HEADING, Score
@@ -102,7 +102,7 @@ def rows(names: Sequence[str], work: Path) -> Iterator[str]:
         for name in names:
             yield peer.score(collections.of(name, work)).row(name, peer.name)
     except Absent as error:
-        yield f"| | {error} |{' |' * (len(measures.NAMES) + 2)}"
+        yield f"| | {error} |{' |' * (len(metrics.NAMES) + 2)}"
 
 
 def _pythons() -> Iterator[str]:

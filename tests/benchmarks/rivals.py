@@ -19,8 +19,8 @@ from tantivy import Filter, Occur, Query, TextAnalyzerBuilder, Tokenizer
 
 from memory_bank import plugins
 from memory_bank.config import Settings
-from memory_bank.embedders._numpy import np
-from memory_bank.retrievers._words import STOP_WORDS
+from memory_bank.models.numpy_setup import np
+from memory_bank.retrievers.keyword.analyzer import STOP_WORDS
 
 _WORD = re.compile(r"\w+")
 _FRONT = re.compile(r"\A---\n(.*?)^---\n", re.MULTILINE | re.DOTALL)

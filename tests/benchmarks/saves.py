@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memory_bank import Bank, open_bank, recall
-from memory_bank.indexer.watch import Watcher
+from memory_bank.index.watch import Watcher
 from tests.benchmarks import corpus
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from memory_bank import plugins
 from memory_bank.config import Settings
-from memory_bank.embedders._numpy import np
 from memory_bank.embedders.base import identity
 from memory_bank.errors import EmbedderUnavailable
+from memory_bank.models.numpy_setup import np
 from tests.embedders import doubles
 
 if TYPE_CHECKING:

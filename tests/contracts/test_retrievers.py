@@ -12,11 +12,11 @@ import pytest
 from memory_bank.config import Settings
 from memory_bank.embedders import hashing
 from memory_bank.errors import IndexDamaged
-from memory_bank.retrievers import _matrix
-from memory_bank.retrievers import vectors as vectors_module
 from memory_bank.retrievers.base import Entry, Question, Retriever, Scope
-from memory_bank.retrievers.keyword import KeywordIndex
-from memory_bank.retrievers.vectors import VectorIndex
+from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
+from memory_bank.retrievers.vectors import snapshot
+from memory_bank.retrievers.vectors import vector_index as vectors_module
+from memory_bank.retrievers.vectors.vector_index import VectorIndex
 
 Make = Callable[..., Retriever]
 
@@ -67,7 +67,7 @@ def make(
     if request.param in {"published", "graph"}:
         monkeypatch.setattr(vectors_module, "_RECENT_MOST", 0)
     if request.param == "graph":
-        monkeypatch.setattr(_matrix, "GRAPH_FROM", 1)
+        monkeypatch.setattr(snapshot, "GRAPH_FROM", 1)
     made: list[Retriever] = []
 
     def make(owner: str = "one") -> Retriever:
@@ -384,8 +384,8 @@ from pathlib import Path
 from memory_bank.config import Settings
 from memory_bank.embedders import hashing
 from memory_bank.retrievers.base import Entry
-from memory_bank.retrievers.keyword import KeywordIndex
-from memory_bank.retrievers.vectors import VectorIndex
+from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
+from memory_bank.retrievers.vectors.vector_index import VectorIndex
 folder, name = Path(sys.argv[1]), sys.argv[2]
 if name == "vectors":
     made = VectorIndex(folder, "one", hashing.load(Settings()))

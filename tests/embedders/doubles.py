@@ -18,8 +18,8 @@ from tokenizers.processors import TemplateProcessing
 
 from memory_bank.config import Settings
 from memory_bank.embedders import hashing
-from memory_bank.embedders._numpy import np
 from memory_bank.layout import user_folder
+from memory_bank.models.numpy_setup import np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

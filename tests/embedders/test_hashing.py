@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memory_bank.config import Settings
 from memory_bank.embedders import hashing
-from memory_bank.embedders._numpy import np
+from memory_bank.models.numpy_setup import np
 
 
 def test_vectors_never_change() -> None:

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from memory_bank.config import Http, Settings
-from memory_bank.embedders import _post, http
-from memory_bank.embedders._numpy import np
+from memory_bank.embedders import http
 from memory_bank.errors import BadSetting, EmbedderUnavailable
+from memory_bank.models import http_client
+from memory_bank.models.numpy_setup import np
 from tests.embedders import doubles
 from tests.embedders.doubles import serving
 
 if TYPE_CHECKING:
-    from memory_bank.embedders.base import Kind
+    from memory_bank.models.types import Kind
     from tests.embedders.doubles import Handler, Served
 
 KEY = "sk-very-secret"
@@ -25,7 +26,7 @@ KEY = "sk-very-secret"
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_post, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(http_client, "_FIRST_PAUSE", 0.01)
 
 
 def _load(served: Served | str, path: str = "/v1/embeddings", **options: Any) -> http.HttpEmbedder:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memory_bank.config import Settings
-from memory_bank.embedders import _bert, _graph, _safetensors, _session, minilm
-from memory_bank.embedders._files import Pinned
-from memory_bank.embedders._numpy import np
-from memory_bank.embedders._vectors import encode
+from memory_bank.embedders import minilm
 from memory_bank.errors import EmbedderUnavailable
+from memory_bank.models import bert_encoder, onnx_graph, onnx_session, safetensors
+from memory_bank.models.model_files import Pinned
+from memory_bank.models.numpy_setup import np
+from memory_bank.models.quantization import encode
 from tests.embedders import doubles
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def _without_onnxruntime(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_session, "available", lambda: False)
+    monkeypatch.setattr(onnx_session, "available", lambda: False)
 
 
 @pytest.fixture
@@ -97,8 +98,8 @@ def test_numpy_runs_it(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _without_onnxruntime(monkeypatch)
     embedder = minilm.load(Settings())
     assert embedder.engine == "numpy"
-    weights = _safetensors.read(small / "model.safetensors", "")
-    bert = _bert.Bert.of(weights, 12, "", "")
+    weights = safetensors.read(small / "model.safetensors", "")
+    bert = bert_encoder.Bert.of(weights, 12, "", "")
     row = bert(np.array([[2, 4, 6, 3]]))[0]  # [CLS] the cat [SEP]
     assert np.abs(embedder.embed(["the cat"])[0] - row / np.linalg.norm(row)).max() < 1e-6
 
@@ -171,7 +172,7 @@ def test_numpy_takes_over_from_a_damaged_graph(
 ) -> None:
     """When it can't be drawn again; the log says so."""
     (small / minilm._GRAPH).write_bytes(b"half a graph")
-    monkeypatch.setattr(_graph, "can_build", lambda: False)
+    monkeypatch.setattr(onnx_graph, "can_build", lambda: False)
     with caplog.at_level(logging.WARNING):
         assert minilm.load(Settings()).embed(["the cat"]).any()
     assert "slower" in caplog.text

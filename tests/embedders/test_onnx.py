@@ -10,8 +10,8 @@ import pytest
 
 from memory_bank.config import Onnx, Settings
 from memory_bank.embedders import onnx
-from memory_bank.embedders._numpy import np
 from memory_bank.errors import EmbedderUnavailable
+from memory_bank.models.numpy_setup import np
 from tests.embedders import doubles
 from tests.embedders.doubles import TABLE, Shape
 

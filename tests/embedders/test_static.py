@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memory_bank.config import Settings
-from memory_bank.embedders import _table, static
-from memory_bank.embedders._numpy import np
+from memory_bank.embedders import static
 from memory_bank.errors import EmbedderUnavailable
+from memory_bank.models import embedding_table
+from memory_bank.models.numpy_setup import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from memory_bank.embedders._files import Pinned
+    from memory_bank.models.model_files import Pinned
 
 TEXT = "Reconnect the client; see `src/net.py`.\n\n    indented   code\n犬 👍🏽 naïve"
 
@@ -71,8 +72,8 @@ def test_a_long_text_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = static.load(Settings())
     text = f"{TEXT} word\n" * 400 + "zebra " * 300
     whole = embedder.embed([text])
-    monkeypatch.setattr(_table, "_PIECE", 50)
-    monkeypatch.setattr(_table, "_BLOCK", 500)
+    monkeypatch.setattr(embedding_table, "_PIECE", 50)
+    monkeypatch.setattr(embedding_table, "_BLOCK", 500)
     assert np.array_equal(embedder.embed([text]), whole)
     zebra = embedder.embed(["zebra"])[0]
     assert whole[0] @ zebra > embedder.embed([f"{TEXT} word\n" * 400])[0] @ zebra + 0.1
@@ -80,7 +81,7 @@ def test_a_long_text_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_long_text_without_spaces_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is nowhere to cut but in the middle."""
-    monkeypatch.setattr(_table, "_PIECE", 50)
+    monkeypatch.setattr(embedding_table, "_PIECE", 50)
     rows = static.load(Settings()).embed(["é" * 1001])
     assert np.isclose(np.linalg.norm(rows), 1)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank
-from memory_bank.manifest import linktable, lookup
+from memory_bank.manifest import links, lookup
 from memory_bank.manifest.lookup import SectionRow
 from memory_bank.retrievers.base import Scope
 
@@ -96,17 +96,17 @@ def test_passages_have_their_place_and_section(bank: Bank) -> None:
 
 def test_the_link_table_is_read_both_ways(bank: Bank) -> None:
     base = bank.index.base
-    out = linktable.outgoing(base, number(bank, "b.md"))
+    out = links.outgoing(base, number(bank, "b.md"))
     assert [(row.dest_path, row.ghost, row.type) for row in out] == [
         ("a.md", "", "supersedes"),
         ("", "src/x.py", "supersedes"),
     ]
-    assert [row.source_path for row in linktable.incoming(base, number(bank, "b.md"))] == ["c.md"]
-    assert [row.source_path for row in linktable.to_ghost(base, "SRC/x.py")] == ["b.md"]
-    assert set(linktable.edges(base)) == {
+    assert [row.source_path for row in links.incoming(base, number(bank, "b.md"))] == ["c.md"]
+    assert [row.source_path for row in links.to_ghost(base, "SRC/x.py")] == ["b.md"]
+    assert set(links.edges(base)) == {
         ("b.md", "a.md", "supersedes"),
         ("b.md", "ghost:src/x.py", "supersedes"),
         ("c.md", "b.md", "related_to"),
     }
-    headings, _ = linktable.anchors(base, [number(bank, "a.md")])
+    headings, _ = links.anchors(base, [number(bank, "a.md")])
     assert headings == {(number(bank, "a.md"), "a"), (number(bank, "a.md"), "deep")}

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.errors import BadName, MemoryBankError
-from memory_bank.indexer.reading import Asked, Place, read
+from memory_bank.index.reading import Asked, Place, read
 from memory_bank.layout import Layout
 from memory_bank.manifest.rows import NoteRows
 from memory_bank.notes import files

@@ -40,22 +40,23 @@ from memory_bank import (
 )
 from memory_bank.embedders import hashing
 from memory_bank.notes import scan
-from memory_bank.retrievers import _matrix, keyword, vectors
+from memory_bank.retrievers.keyword import keyword_index
+from memory_bank.retrievers.vectors import snapshot, vector_index
 
 SETTINGS = {"memory.embedder": "hashing"}
 FILES = ("fsync", "link", "replace", "rename", "unlink", "mkdir", "rmdir", "ftruncate", "open")
 PATHS = ("replace", "rename", "unlink", "mkdir", "rmdir", "write_text", "write_bytes")
 WRAPPED: list[tuple[Any, tuple[str, ...]]] = [
     (os, FILES), (Path, PATHS), (shutil, ("copy2",)),
-    (keyword.KeywordIndex, ("put", "commit")), (_matrix, ("_write",)),
+    (keyword_index.KeywordIndex, ("put", "commit")), (snapshot, ("_write",)),
 ]  # fmt: skip
 STATEMENTS = ("BEGIN", "COMMIT", "PRAGMA journal_mode", "PRAGMA user_version =")
 
 
 def _damaged(bank: Bank) -> None:
-    """Let a question meet damaged words and vectors."""
+    """Let a question meet damaged words and vector_index."""
     for file in bank.layout.index.rglob("*"):
-        if file.name in {"meta.json", "vectors.db"}:
+        if file.name in {"meta.json", "vector_index.db"}:
             file.write_bytes(b"garbage")
     recall(bank, "tantivy")
 
@@ -134,7 +135,7 @@ def _before(owner: Any, name: str, step: Callable[[], None]) -> None:
 
 def work(folder: str, name: str, number: int, age: str) -> int:
     """Do a piece of work and return how many steps it took, if it comes to that."""
-    vectors._RECENT_MOST = 1  # vectors are published at once
+    vector_index._RECENT_MOST = 1  # vectors are published at once
     scan._RACY_NS = AGES[age]
     with open_bank(folder, settings=SETTINGS) as bank:
         if name not in FROM_NOTHING:

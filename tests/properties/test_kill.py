@@ -17,7 +17,7 @@ import pytest
 from memory_bank import open_bank, recall, trash
 from memory_bank.actions.upkeep import compare, told
 from memory_bank.manifest.database import unfinished
-from memory_bank.retrievers import vectors
+from memory_bank.retrievers.vectors import vector_index
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and kills by SIGKILL")
 
@@ -73,7 +73,7 @@ def start(project: Path) -> Path:
 @pytest.fixture
 def published(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let vectors be published at once, as in the process that dies."""
-    monkeypatch.setattr(vectors, "_RECENT_MOST", 1)
+    monkeypatch.setattr(vector_index, "_RECENT_MOST", 1)
 
 
 def files(project: Path) -> Files:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.retrievers import _asked
 from memory_bank.retrievers.base import Entry, Question
-from memory_bank.retrievers.keyword import KeywordIndex
+from memory_bank.retrievers.keyword import query_builder
+from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
 
 TITLES = ["Ann, 3 May", "Ben, 3 May", "Ann and Ben", "Zoo"]
 
@@ -48,5 +48,5 @@ def test_titles_have_names_of_the_question(
 def test_a_name_that_very_many_titles_have_is_passed_over(
     notes: KeywordIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_asked, "_MANY", 1)
+    monkeypatch.setattr(query_builder, "_MANY", 1)
     assert notes.titled(Question("What did Ann see at the Zoo?")) == {4: 1.0}

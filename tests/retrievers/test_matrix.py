@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memory_bank.embedders._vectors import packed, unit
 from memory_bank.errors import IndexDamaged
-from memory_bank.retrievers import _matrix
-from memory_bank.retrievers._matrix import Matrix, Published, discard_others, publish
+from memory_bank.models.quantization import packed, unit
+from memory_bank.retrievers.vectors import snapshot
+from memory_bank.retrievers.vectors.snapshot import Matrix, Published, discard_others, publish
 
 ROWS, SIZE = 300, 32
 VECTORS = unit(np.random.default_rng(7).normal(size=(ROWS, SIZE)).astype(np.float32))
@@ -22,7 +22,7 @@ def published(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Published:
     if request.param == "graph":
-        monkeypatch.setattr(_matrix, "GRAPH_FROM", ROWS)
+        monkeypatch.setattr(snapshot, "GRAPH_FROM", ROWS)
     found = publish(tmp_path, 1, KEYS, packed(VECTORS))
     assert len(list(tmp_path.iterdir())) == 2  # no vector is written twice
     return found

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from memory_bank.config import Settings
 from memory_bank.embedders import hashing
-from memory_bank.embedders.base import Kind
 from memory_bank.errors import EmbedderUnavailable
+from memory_bank.models.types import Kind
 from memory_bank.retrievers.base import Entry, Question, Scope
-from memory_bank.retrievers.vectors import VectorIndex, text_of
+from memory_bank.retrievers.vectors.vector_index import VectorIndex, text_of
 
 
 @pytest.mark.parametrize(

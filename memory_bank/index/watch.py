@@ -1,0 +1,152 @@
+"""Follow the changes of a bank's files by watchdog: one signal for each burst of changes."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from watchdog.events import (
+    DirCreatedEvent,
+    DirDeletedEvent,
+    DirMovedEvent,
+    FileClosedEvent,
+    FileCreatedEvent,
+    FileDeletedEvent,
+    FileModifiedEvent,
+    FileMovedEvent,
+    FileSystemEvent,
+    FileSystemEventHandler,
+)
+from watchdog.observers import Observer
+from watchdog.observers.polling import PollingObserver
+
+from memory_bank.filenames import NOTE_SUFFIXES
+from memory_bank.index.inotify import problem
+
+if TYPE_CHECKING:
+    from watchdog.observers.api import BaseObserver
+
+QUIET = 0.1
+"""Seconds without a further change after which a burst is over."""
+LONGEST = 2.0
+"""Seconds after which a burst is reported even if changes keep coming."""
+RECONCILE = 300.0
+"""Seconds after which a burst is reported although no event came: events may be lost."""
+POLL = 1.0
+"""Seconds between two scans of all files where the system does not notify of changes."""
+_TURN = 0.25
+_JOIN = 5.0
+_EVENTS: list[type[FileSystemEvent]] = [
+    FileCreatedEvent,
+    FileModifiedEvent,
+    FileClosedEvent,
+    FileMovedEvent,
+    FileDeletedEvent,
+    DirCreatedEvent,
+    DirMovedEvent,
+    DirDeletedEvent,
+]
+
+# watchdog says so of a folder that was moved away and back, which it follows all the same
+_MOVED_BACK = "Callback with id"
+warnings.filterwarnings("ignore", _MOVED_BACK, RuntimeWarning)
+
+
+class Watcher(FileSystemEventHandler):
+    """Watches the Markdown files below a folder, hidden folders left out.
+
+    It tells that something changed, not what: the index compares names, sizes and times.
+    """
+
+    def __init__(self, root: Path) -> None:
+        """Watch `root` from `__enter__` on."""
+        self._root = root
+        self._changed = threading.Event()
+        self._observer: BaseObserver | None = None
+        self._since = 0.0
+        self.polling = ""
+        """Why files are scanned every second instead of being watched; empty if they are not."""
+
+    def __enter__(self) -> Self:
+        """Start to watch."""
+        self._start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop to watch."""
+        self._stop()
+
+    def wait(self, stop: threading.Event) -> bool:
+        """Wait until a burst of changes is over; return False when `stop` is set."""
+        first = 0.0
+        while not stop.is_set():
+            if not self._alive() or time.monotonic() - self._since > RECONCILE:
+                self._restart()
+            if self._changed.wait(QUIET if first else _TURN):
+                self._changed.clear()
+                first = first or time.monotonic()
+                if time.monotonic() - first < LONGEST:
+                    stop.wait(QUIET / 4)
+                    continue
+            if first:
+                return True
+        return False
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        """Take note of a change to a note or a folder."""
+        for path in (event.src_path, event.dest_path):
+            try:
+                found = Path(str(path)).relative_to(self._root)
+            except ValueError:
+                continue
+            if any(part.startswith(".") for part in found.parts):
+                continue
+            if event.is_directory or found.suffix in NOTE_SUFFIXES:
+                self._changed.set()
+
+    def _alive(self) -> bool:
+        """Tell whether changes are still reported: not once the folder was removed."""
+        observer = self._observer
+        return observer is not None and all(one.is_alive() for one in observer.emitters)
+
+    def _restart(self) -> None:
+        """Watch again; what happened in between counts as a change."""
+        watched = self._observer is not None
+        self._stop()
+        self._start()
+        if watched or self._observer is not None:
+            self._changed.set()
+
+    def _start(self) -> None:
+        self.polling, self._since = "", time.monotonic()
+        if not self._root.is_dir():
+            return
+        reason = problem(self._root)
+        if not reason:
+            try:
+                self._observer = self._started(Observer())
+            except OSError as error:
+                reason = error.strerror or str(error)
+        if self._observer is None:
+            self._observer = self._started(PollingObserver(timeout=POLL))
+            self.polling = f"files are scanned every {POLL:g} s: {reason}"
+
+    def _started(self, observer: BaseObserver) -> BaseObserver:
+        observer.schedule(self, str(self._root), recursive=True, event_filter=_EVENTS)
+        observer.start()
+        return observer
+
+    def _stop(self) -> None:
+        if self._observer is not None:
+            self._observer.stop()
+            self._observer.join(_JOIN)
+            self._observer = None
+
+
+def unavailable(root: Path) -> str:
+    """Return why changes below a folder can't be watched just now; empty if they can."""
+    with Watcher(root) as watcher:
+        return watcher.polling

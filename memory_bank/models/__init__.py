@@ -1,0 +1,1 @@
+"""Files and runtimes of embedding models."""

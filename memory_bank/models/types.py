@@ -1,0 +1,14 @@
+"""The types of what models take and give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+Kind = Literal["passage", "query"]
+"""What a text is to a model."""

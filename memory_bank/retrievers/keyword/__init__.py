@@ -1,0 +1,1 @@
+"""The index of words: BM25 over passages or whole documents, kept by tantivy."""

@@ -1,0 +1,1 @@
+"""The index of meaning: vectors of passages, kept by SQLite and usearch."""

@@ -1,0 +1,391 @@
+"""The index of meaning: a vector for each passage, compared by cosine.
+
+A vector is kept by the hash of its text, so that moving, renaming or checking out old bytes
+embeds nothing anew. New vectors go into a small SQLite table; when they are many, all are
+published as one immutable matrix (and, for large banks, usearch's graph over it).
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from memory_bank import sqlite
+from memory_bank.embedders.base import Embedder, identity
+from memory_bank.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
+from memory_bank.models.numpy_setup import np
+from memory_bank.models.quantization import packed, unpacked
+from memory_bank.models.types import Kind
+from memory_bank.notes.identity import number_of
+from memory_bank.retrievers.base import TEXT_VERSION, Entry, Matches, Question, Scope
+from memory_bank.retrievers.vectors import snapshot
+from memory_bank.retrievers.vectors.database import Kept
+from memory_bank.retrievers.vectors.postings import Places
+from memory_bank.retrievers.vectors.snapshot import Matrix, Published
+from memory_bank.sqlite import Connection, chunked
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Result = TypeVar("Result")
+Scored: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float32]]"
+"""Keys of texts, and how near each is (cosine)."""
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE entries (row INTEGER PRIMARY KEY, note INTEGER NOT NULL, key INTEGER NOT NULL);
+CREATE INDEX entries_note ON entries (note);
+CREATE INDEX entries_key ON entries (key);
+CREATE TABLE vectors (key INTEGER PRIMARY KEY, slot INTEGER, vector BLOB);
+CREATE INDEX vectors_recent ON vectors (key) WHERE slot IS NULL;
+CREATE TABLE waiting (key INTEGER PRIMARY KEY, text TEXT NOT NULL);
+"""
+_TABLES_VERSION = 2
+_BATCH, _MOST_AT_ONCE = 256, 2048
+"""Texts that are embedded at a time: at first, and with an embedder that is fast."""
+_SOON = 0.2
+"""Seconds that a batch may take for the next one to be larger."""
+_RECENT_MOST = 2000
+"""Vectors in the table before all are published as one matrix; below it a query reads them all."""
+_USED = "key IN (SELECT key FROM entries)"
+_RECENT = """
+SELECT key, vector FROM vectors WHERE slot IS NULL
+AND EXISTS (SELECT 1 FROM entries WHERE entries.key = vectors.key)
+"""
+"""Vectors of former texts would take the places of passages among the nearest. Each is looked up in
+the entries, which may be many more."""
+
+
+class VectorIndex:
+    """Passages found by their meaning."""
+
+    name = "vectors"
+    slow = True
+
+    def __init__(self, folder: Path, owner: str, embedder: Embedder) -> None:
+        """Keep the index in `folder`, one folder for each embedder's identity."""
+        self._folder = folder
+        self._file = folder / "vectors.db"
+        self.version = f"{_TABLES_VERSION}.{TEXT_VERSION} {identity(embedder)}"
+        self.weight = embedder.weight
+        self.code_weight = embedder.code_weight
+        self.floor = embedder.floor
+        self._kept = Kept(
+            self._file, _TABLES, _TABLES_VERSION, f"{owner} {self.version}", self._forget
+        )
+        self._embedder = embedder
+        self._batch = _BATCH
+        self._matrix: Matrix | None = None
+        self._recent: tuple[int, NDArray[np.int64], NDArray[np.float32]] | None = None
+        self._places = sqlite.Memo(Places.load)
+
+    def again(self) -> Collection[int]:
+        """Ask for no note: rows don't scatter."""
+        return ()
+
+    def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
+        """Note which text each passage has; texts without a vector wait for `catch_up`."""
+        with sqlite.guarded(self._file):
+            base = self._kept.begun()
+            base.executemany("DELETE FROM entries WHERE note = ?", ((note,) for note in replaced))
+            said = [(entry, text) for entry in entries if (text := text_of(entry))]
+            keys = [number_of(text) for _, text in said]
+            texts = {key: text for key, (_, text) in zip(keys, said, strict=True)}
+            base.executemany(
+                "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",
+                ((entry.row, entry.note, key) for key, (entry, _) in zip(keys, said, strict=True)),
+            )
+            known = {
+                key
+                for (key,) in chunked(
+                    base, "SELECT key FROM vectors WHERE key IN ({})", list(texts)
+                )
+            }
+            base.executemany(
+                "INSERT OR IGNORE INTO waiting VALUES (?, ?)",
+                ((key, text) for key, text in texts.items() if key not in known),
+            )
+
+    def commit(self) -> None:
+        """Make what was put durable."""
+        self._kept.commit()
+
+    def catch_up(self, seconds: float) -> int:
+        """Embed waiting texts for about that many seconds; return how many still wait.
+
+        Raises EmbedderUnavailable; what was embedded until then is kept.
+        """
+        deadline = time.monotonic() + seconds
+        with sqlite.guarded(self._file):
+            base = self._kept.opened()
+            base.execute(f"DELETE FROM waiting WHERE NOT {_USED}")
+            left = self._waiting(base)
+            while left:
+                if time.monotonic() >= deadline:
+                    return left
+                left -= self._embed_batch(base)
+            (recent,) = base.execute("SELECT count(*) FROM vectors WHERE slot IS NULL").fetchone()
+            if recent > _RECENT_MOST:
+                (rows,) = base.execute("SELECT count(*) FROM vectors").fetchone()
+                if recent > rows // 10:
+                    self._publish(base)
+            return 0
+
+    def state(self) -> str:
+        """Return the stamps of the database's files."""
+        return self._kept.state()
+
+    def waiting(self) -> int:
+        """Count the texts that have no vector yet."""
+        with sqlite.guarded(self._file):
+            return self._waiting(self._kept.opened())
+
+    def holds(self, entries: Mapping[int, int]) -> bool:
+        """Tell whether just these passages are in the index, with a vector or waiting for one."""
+        lost = (
+            "SELECT 1 FROM entries WHERE key NOT IN (SELECT key FROM vectors)"
+            " AND key NOT IN (SELECT key FROM waiting) LIMIT 1"
+        )
+        with sqlite.guarded(self._file):
+            base = self._kept.opened()
+            found = dict(base.execute("SELECT row, note FROM entries"))
+            return found == entries and base.execute(lost).fetchone() is None
+
+    def find(self, question: Question, limit: int, scope: Scope) -> Matches:
+        """Return the passages nearest to the question in meaning; raise EmbedderUnavailable."""
+        vector = self._embedded([question.text], "query")[0]
+        if not vector.any():
+            return Matches()
+
+        def ask(base: Connection) -> Matches:
+            if scope.only is not None:
+                found = self._scores_within(base, vector, scope.only)
+            else:
+                found = self._nearest(base, vector, limit + self._entries_of(base, scope.without))
+            return self._matches(base, found, limit, scope)
+
+        return self._of_one_state(ask)
+
+    def check(self) -> None:
+        """Raise IndexDamaged unless the index can be opened and read."""
+        self._of_one_state(self._load_matrix)
+        self._kept.check()
+
+    def _of_one_state(self, ask: Callable[[Connection], Result]) -> Result:
+        """Ask of one state of table and matrix, though another process may publish meanwhile.
+
+        It then removes the files of the state before: asked once more, there is a newer one.
+        """
+        with sqlite.guarded(self._file):
+            base = self._kept.opened()
+            with _snapshot(base):
+                try:
+                    return ask(base)
+                except IndexDamaged:
+                    pass
+            with _snapshot(base):
+                return ask(base)
+
+    def clear(self) -> None:
+        """Forget which passages there are; vectors stay: a text's vector is always the same."""
+        try:
+            self._empty()
+        except IndexDamaged:
+            self.close()
+            for file in self._folder.iterdir():
+                file.unlink(missing_ok=True)
+            self._empty()
+        except OSError as error:
+            raise StorageFailed(f"{self._folder} can't be written: {error.strerror}") from error
+
+    def close(self) -> None:
+        """Close the database and let the matrix go; what was not committed is dropped."""
+        self._kept.close()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._matrix = self._recent = None
+
+    def _empty(self) -> None:
+        """Open the database with no entries in it; raise IndexDamaged while all can be dropped."""
+        self.close()
+        base = self._kept.start()
+        with sqlite.guarded(self._file):
+            base.execute("DELETE FROM entries")
+        self._kept.check()
+        self._load_matrix(base)
+
+    def _waiting(self, base: Connection) -> int:
+        return int(base.execute("SELECT count(*) FROM waiting").fetchone()[0])
+
+    def _embed_batch(self, base: Connection) -> int:
+        rows = base.execute("SELECT key, text FROM waiting LIMIT ?", (self._batch,)).fetchall()
+        started = time.monotonic()
+        vectors = packed(self._embedded([text for _, text in rows], "passage"))
+        if time.monotonic() - started < _SOON:  # a fast embedder is given more at a time
+            self._batch = min(2 * self._batch, _MOST_AT_ONCE)
+        with sqlite.transaction(base):
+            base.executemany(
+                "INSERT OR REPLACE INTO vectors VALUES (?, NULL, ?)",
+                ((key, vector.tobytes()) for (key, _), vector in zip(rows, vectors, strict=True)),
+            )
+            base.executemany("DELETE FROM waiting WHERE key = ?", ((key,) for key, _ in rows))
+        return len(rows)
+
+    def _embedded(self, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
+        """Embed texts; raise EmbedderUnavailable for components that are no finite numbers.
+
+        Whatever an embedder gives, no score becomes NaN.
+        """
+        rows = self._embedder.embed(texts, kind)
+        if not np.isfinite(rows).all():
+            raise EmbedderUnavailable(
+                f"the embedder {self._embedder.name} gives components that are no finite numbers",
+                "`memory-bank embedder test` tries it",
+                "embedder_bad_answer",
+            )
+        return rows
+
+    def _publish(self, base: Connection) -> None:
+        """Publish all vectors as a new generation; those no passage has any more are dropped."""
+        matrix = self._load_matrix(base)
+        rows = base.execute(
+            f"SELECT key, slot, vector FROM vectors WHERE {_USED} ORDER BY key"
+        ).fetchall()
+        keys = np.array([key for key, _, _ in rows], np.int64)
+        vectors = np.empty((len(rows), self._embedder.dimension), np.int8)
+        kept = np.array([place for place, row in enumerate(rows) if row[1] is not None], np.int64)
+        if matrix is not None:
+            vectors[kept] = matrix.at(np.array([rows[place][1] for place in kept], np.int64))
+        for place, (_, slot, blob) in enumerate(rows):
+            if slot is None:
+                vectors[place] = np.frombuffer(blob, np.int8)
+        generation = matrix.generation + 1 if matrix else 1
+        published = snapshot.publish(self._folder, generation, keys, vectors)
+        record = (json.dumps(published._asdict()),)
+        with sqlite.transaction(base):
+            # written anew: emptied in place, rows would keep the pages that their vectors filled
+            base.execute("DELETE FROM vectors")
+            base.executemany(
+                "INSERT INTO vectors (slot, key) VALUES (?, ?)", enumerate(keys.tolist())
+            )
+            base.execute("INSERT OR REPLACE INTO meta VALUES ('published', ?)", record)
+        base.executescript("PRAGMA incremental_vacuum")  # `execute` gives back a single page
+        sqlite.settle(base)
+        self._matrix = None
+        snapshot.discard_others(self._folder, generation)
+
+    def _read_published(self, base: Connection) -> Published | None:
+        row = base.execute("SELECT value FROM meta WHERE key = 'published'").fetchone()
+        if row is None:
+            return None
+        try:
+            found = json.loads(row[0])
+            return Published(found["generation"], found["rows"], tuple(found["hashes"]))
+        except (ValueError, TypeError, KeyError) as error:
+            raise IndexDamaged(f"{self._file} is damaged: {error}", "it is made again") from error
+
+    def _load_matrix(self, base: Connection) -> Matrix | None:
+        published = self._read_published(base)
+        if published is None:
+            return None
+        matrix = self._matrix
+        if matrix is None or matrix.generation != published.generation:
+            self._matrix = None
+            self._matrix = Matrix(self._folder, published, self._embedder.dimension)
+            self._recent = None
+        return self._matrix
+
+    def _load_recent(self, base: Connection) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        (version,) = base.execute("PRAGMA data_version").fetchone()
+        version = hash((version, base.total_changes))
+        if self._recent is None or self._recent[0] != version:
+            rows = base.execute(_RECENT).fetchall()
+            keys = np.array([key for key, _ in rows], np.int64)
+            self._recent = (version, keys, self._unpacked(vector for _, vector in rows))
+        return self._recent[1], self._recent[2]
+
+    def _nearest(self, base: Connection, vector: NDArray[np.float32], limit: int) -> Scored:
+        matrix = self._load_matrix(base)
+        keys, recent = self._load_recent(base)
+        best, scores = snapshot.top(recent @ vector, limit)
+        if matrix is None:
+            return keys[best], scores
+        found = matrix.nearest(vector, min(limit, matrix.rows))
+        if not len(keys):
+            return found
+        return np.concatenate([found[0], keys[best]]), np.concatenate([found[1], scores])
+
+    def _scores_within(
+        self, base: Connection, vector: NDArray[np.float32], notes: Collection[int]
+    ) -> Scored:
+        """Score every passage of some notes: few enough to read them all."""
+        sql = (
+            "SELECT DISTINCT vectors.key, slot, vector FROM entries JOIN vectors USING (key)"
+            " WHERE note IN ({})"
+        )
+        matrix = self._load_matrix(base)
+        rows = list(chunked(base, sql, list(notes)))
+        kept = [(key, slot) for key, slot, _ in rows if slot is not None]
+        found: dict[int, float] = {}
+        if kept and matrix is not None:
+            slots = np.array([slot for _, slot in kept], np.int64)
+            scores = matrix.among(slots, vector)
+            found.update(zip((key for key, _ in kept), scores.tolist(), strict=True))
+        recent = {key: blob for key, slot, blob in rows if slot is None}
+        scores = self._unpacked(recent.values()) @ vector
+        found.update(zip(recent, scores.tolist(), strict=True))
+        return np.array(list(found), np.int64), np.array(list(found.values()), np.float32)
+
+    def _unpacked(self, blobs: Iterable[bytes]) -> NDArray[np.float32]:
+        """Return vectors of the table as rows of length 1."""
+        numbers = np.frombuffer(b"".join(blobs), np.int8)
+        return unpacked(numbers.reshape(-1, self._embedder.dimension))
+
+    def _entries_of(self, base: Connection, notes: Collection[int]) -> int:
+        sql = "SELECT count(*) FROM entries WHERE note IN ({})"
+        return sum(count for (count,) in chunked(base, sql, list(notes)))
+
+    def _matches(self, base: Connection, scored: Scored, limit: int, scope: Scope) -> Matches:
+        keys, scores = scored
+        places = self._places.of(base) or Places(
+            chunked(base, "SELECT key, row, note FROM entries WHERE key IN ({})", keys.tolist())
+        )
+        which, rows, notes = places.of(keys)
+        scores = scores[which]
+        if scope.only is not None or scope.without:
+            inside = [place for place, note in enumerate(notes.tolist()) if note in scope]
+            rows, notes, scores = rows[inside], notes[inside], scores[inside]
+        best = np.lexsort((rows, -scores))[:limit]
+        return Matches(rows[best].tolist(), notes[best].tolist(), scores[best].tolist())
+
+
+@contextmanager
+def _snapshot(base: Connection) -> Iterator[None]:
+    """See the database in one state."""
+    if base.in_transaction:  # that of what was put: it sees one state already
+        yield
+        return
+    base.execute("BEGIN")
+    try:
+        yield
+    finally:
+        base.rollback()  # nothing was written
+
+
+def text_of(entry: Entry) -> str:
+    """Return what is embedded of a passage: where it stands and what it says.
+
+    A title without a letter, as of a note named by number or date, names no subject: it costs a
+    small model five points of NDCG. A block id is an address and no text. Whoever changes what is
+    returned raises `TEXT_VERSION`.
+    """
+    from memory_bank.retrievers.keyword.analyzer import without_block_ids  # for indexing alone
+
+    path = [entry.title, *(heading for heading in entry.headings if heading != entry.title)]
+    said = " > ".join(part for part in path if any(map(str.isalpha, part)))
+    return f"{said}\n{without_block_ids(entry.text).strip()}".strip("\n")

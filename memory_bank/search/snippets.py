@@ -1,0 +1,95 @@
+"""What of a note is shown: the matching section, and a snippet around the words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+
+from memory_bank.retrievers.keyword.analyzer import STOP_WORDS
+
+SNIPPET = 240
+"""Characters of a snippet, about."""
+_HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*\n+|[ \t]*\n)+")
+_LINES = r"\r\n|\r|\n"
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Split a text into lines as Markdown counts them: at \r\n, \r and \n only."""
+    return re.split(_LINES, text) if "\r" in text else text.split("\n")
+
+
+def span(lines: Sequence[str], line: int, end_line: int) -> str:
+    """Return the lines from `line` up to, not including, `end_line`; blank ones around cut."""
+    return "\n".join(lines[line - 1 : end_line - 1]).strip("\n")
+
+
+def snippet(text: str, question: str, size: int = SNIPPET) -> str:
+    """Return the stretch of a text where most of a question's words are, white space folded.
+
+    Headings at the start are left out: an answer names them anyway.
+    """
+    folded = " ".join((_HEADINGS.sub("", text) or text).split())
+    if len(folded) <= size:
+        return folded
+    lowered = folded.lower()
+    words = _subject(question)
+    places = _places(lowered, words, whole=True)
+    if not places:  # words that begin alike: inflections count
+        stems = {_stem(word) for word in words}
+        places = _places(lowered, stems, whole=False)
+    start = _densest(sorted(places), size) if places else 0
+    if start:
+        start = folded.find(" ", max(0, start - size // 6)) + 1
+    end = start + size
+    cut = folded.rfind(" ", start, end) if end < len(folded) else len(folded)
+    shown = folded[start : cut if cut > start else end]
+    return ("… " if start else "") + shown + (" …" if end < len(folded) else "")
+
+
+def words_of(question: str, text: str) -> float:
+    """Return how many of a question's words a text has; one with another ending is half a word."""
+    lowered, found = text.lower(), 0.0
+    for word in _subject(question):
+        if _places(lowered, [word], whole=True):
+            found += 1
+        elif _places(lowered, [_stem(word)], whole=False):
+            found += 0.5
+    return found
+
+
+def _stem(word: str) -> str:
+    return word[: max(4, len(word) - 3)]
+
+
+def _densest(places: Sequence[int], size: int) -> int:
+    """Return the place from which most others lie within `size` characters."""
+    best, most, last = places[0], 0, 0
+    for first, place in enumerate(places):
+        while last < len(places) and places[last] < place + size:
+            last += 1
+        if last - first > most:
+            best, most = place, last - first
+    return best
+
+
+def _places(text: str, words: Collection[str], *, whole: bool) -> list[int]:
+    """Return where words begin in a text; compiling a pattern would cost more than looking."""
+    found = []
+    padded = f" {text} "
+    for word in words:
+        place = padded.find(word, 1)
+        while place > 0:
+            after = place + len(word)
+            before, behind = padded[place - 1], padded[after] if whole else " "
+            if not (before.isalnum() or before == "_" or behind.isalnum() or behind == "_"):
+                found.append(place - 1)
+            place = padded.find(word, after)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _subject(question: str) -> frozenset[str]:
+    """Return the words of a question that say what it is about, in small letters."""
+    words = (word.lower() for word in re.findall(r"\w+", question))
+    return frozenset(word for word in words if word not in STOP_WORDS)

@@ -1,0 +1,149 @@
+"""Which note a link means, and that it stays right as notes come and go."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank import Bank
+from memory_bank.manifest import link_resolution, links
+
+Opening = Callable[..., Bank]
+
+
+def put(folder: Path, notes: dict[str, str]) -> None:
+    for path, text in notes.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+
+
+def leads(bank: Bank) -> dict[str, list[str]]:
+    """Map each note to where its links lead: a path, `ghost:` and a name, or `?`."""
+    bank.catch_up()
+    found: dict[str, list[str]] = {}
+    for row in links.all_links(bank.index.base):
+        goal = "?" if row.ambiguous else row.dest_path or f"ghost:{row.ghost}"
+        found.setdefault(row.source_path, []).append(goal)
+    return found
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "[[facts/bm25]]", "[[facts/bm25.md]]", "[[bm25]]", "[[BM25]]", "[[Okapi]]", "[[The title]]",
+        "[[4f1c9be07a52]]", "[[ facts/bm25 ]]", "[[bm25|shown]]", "[[bm25#Part]]", "[[bm25^b]]",
+        "![[bm25]]", "[x](../facts/bm25.md)", "[x](<../facts/bm25.md>)", "[x](../facts/BM25.md)",
+        "[[../facts/bm25]]", "[[/facts/bm25]]", "[x](facts/bm25.md)", "[[the  TITLE]]",
+    ],
+)  # fmt: skip
+def test_a_link_means_a_note_by_any_of_its_names(folder: Path, opening: Opening, link: str) -> None:
+    text = "---\nid: 4f1c9be07a52\naliases: [Okapi]\ntitle: The title\n---\ntext ^b\n\n# Part\n"
+    put(folder, {"facts/bm25.md": text, "d/a.md": link, "other.md": "x"})
+    assert leads(opening(folder)) == {"d/a.md": ["facts/bm25.md"]}
+
+
+def test_of_a_name_that_ends_like_a_file_one_suffix_is_dropped(
+    folder: Path, opening: Opening
+) -> None:
+    put(folder, {"a.md": "---\naliases: [foo.md.md, '']\n---\n", "b.md": "[[foo.md.md]] [[foo]]"})
+    assert leads(opening(folder)) == {"b.md": ["a.md", "ghost:foo"]}
+
+
+@pytest.mark.parametrize(
+    ("link", "ghost"),
+    [
+        ("[[src/server.py]]", "src/server.py"),
+        ("[[Person Name]]", "Person Name"),
+        ("[x](../../src/a.py)", "src/a.py"),
+        ("[[../../src/a.py]]", "src/a.py"),
+        ("[[nothing/yet]]", "nothing/yet"),
+        ("[x](../../../out.md)", "../../../out.md"),
+    ],
+)
+def test_what_no_note_answers_is_a_ghost_named_from_the_project(
+    tmp_path: Path, opening: Opening, link: str, ghost: str
+) -> None:
+    root = tmp_path / ".memories"
+    put(root, {"d/a.md": link})
+    assert leads(opening(root)) == {"d/a.md": [f"ghost:{ghost}"]}
+
+
+def test_a_path_is_stronger_than_a_file_name_and_that_than_an_alias(
+    folder: Path, opening: Opening
+) -> None:
+    put(
+        folder,
+        {
+            "x.md": "root",
+            "d/x.md": "deep",
+            "d/y.md": "---\naliases: [x, z]\ntitle: w\n---\n",
+            "e/z.md": "---\ntitle: w\n---\n",
+            "a.md": "[[x]] [[d/x]] [[z]] [[y]] [[w]] [[./x]] [[d/../x]]",
+        },
+    )
+    assert leads(opening(folder)) == {
+        "a.md": ["x.md", "d/x.md", "e/z.md", "d/y.md", "?", "x.md", "x.md"]
+    }
+
+
+def test_a_relative_link_prefers_its_own_folder(folder: Path, opening: Opening) -> None:
+    put(folder, {"x.md": "1", "d/x.md": "2", "d/a.md": "[x](x.md) [y](./x.md) [z](/x.md) [[./x]]"})
+    assert leads(opening(folder)) == {"d/a.md": ["d/x.md", "d/x.md", "x.md", "d/x.md"]}
+
+
+def test_composed_and_decomposed_names_are_one(folder: Path, opening: Opening) -> None:
+    decomposed = unicodedata.normalize("NFD", "Fähre")
+    put(
+        folder,
+        {f"{decomposed}.md": "x", "a.md": "[[Fähre]] [[fähre]]", "b.md": f"[[{decomposed}]]"},
+    )
+    goal = f"{decomposed}.md"
+    assert leads(opening(folder)) == {"a.md": [goal, goal], "b.md": [goal]}
+
+
+def test_links_follow_as_notes_come_change_and_go(folder: Path, opening: Opening) -> None:
+    bank = opening(folder)
+    put(folder, {"a.md": "[[x]]"})
+    assert leads(bank) == {"a.md": ["ghost:x"]}
+    put(folder, {"d/x.md": "1"})
+    assert leads(bank) == {"a.md": ["d/x.md"]}
+    put(folder, {"e/x.md": "2"})
+    assert leads(bank) == {"a.md": ["?"]}
+    put(folder, {"x.md": "3"})
+    assert leads(bank) == {"a.md": ["x.md"]}
+    (folder / "x.md").unlink()
+    (folder / "d/x.md").rename(folder / "d/y.md")
+    assert leads(bank) == {"a.md": ["e/x.md"]}
+    (folder / "e/x.md").write_bytes(b"now binary \0")
+    assert leads(bank) == {"a.md": ["ghost:x"]}
+    put(folder, {"d/y.md": "---\ntitle: X\n---\n"})
+    assert leads(bank) == {"a.md": ["d/y.md"]}
+    put(folder, {"d/y.md": "no title"})
+    assert leads(bank) == {"a.md": ["ghost:x"]}
+
+
+def test_a_note_may_link_to_itself(folder: Path, opening: Opening) -> None:
+    put(folder, {"a.md": "[[a]] [[#Part]] [x](#part)\n\n# Part\n"})
+    assert set(leads(opening(folder))["a.md"]) == {"a.md"}
+
+
+def test_a_name_brings_those_that_look_like_it(folder: Path, opening: Opening) -> None:
+    text = "---\naliases: [Full-text search]\n---\nx\n"
+    put(folder, {"decisions/tantivy.md": text, "whoosh.md": "x"})
+    (folder / "full-text-serch.md").write_bytes(b"\0")  # not indexed: nothing to suggest
+    bank = opening(folder)
+    bank.catch_up()
+    assert link_resolution.similar(bank.index.base, "tantivi") == ["decisions/tantivy"]
+    assert link_resolution.similar(bank.index.base, "full text serch") == ["decisions/tantivy"]
+    assert link_resolution.similar(bank.index.base, "zzzzzz") == []
+
+
+def test_what_is_no_text_is_no_name(folder: Path, opening: Opening) -> None:
+    put(folder, {"a.md": "x"})
+    bank = opening(folder)
+    bank.catch_up()
+    assert link_resolution.candidates(bank.index.base, "\ud800") == []
+    assert link_resolution.candidates(bank.index.base, "a") == ["a.md"]

@@ -1,0 +1,164 @@
+"""The parts that embedders share."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from memory_bank.errors import EmbedderUnavailable
+from memory_bank.models import checksums, safetensors, tokenizer
+from memory_bank.models.checksums import Known
+from memory_bank.models.numpy_setup import np
+from memory_bank.models.quantization import unit
+from tests.embedders import doubles
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+
+def _run(script: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=_ROOT,
+    )
+    return done.stdout.strip()
+
+
+_ROOT = __file__.rsplit("tests", 1)[0]
+
+
+def test_listing_the_embedders_imports_nothing_heavy() -> None:
+    """`embedder list` reads each SUMMARY, and a search by words loads one without using it."""
+    script = """
+import sys
+from memory_bank import plugins
+from memory_bank.config import Settings
+for name in plugins.names("embedders"):
+    assert plugins.load("embedders", name).SUMMARY
+static = plugins.load("embedders", "static").load(Settings())
+assert static.dimension and static.model_hash
+heavy = "numpy tokenizers onnx onnxruntime urllib.request http.client subprocess tempfile wordllama"
+print([name for name in heavy.split() if name in sys.modules])
+"""
+    assert _run(script) == "[]"
+
+
+def test_numpy_runs_in_one_thread_unless_the_user_says_otherwise() -> None:
+    """And what we start doesn't inherit our choice."""
+    script = """
+import os, sys
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "numpy":
+            print(os.environ.get("OPENBLAS_NUM_THREADS"))
+sys.meta_path.insert(0, Finder())
+from memory_bank.models.numpy_setup import np
+print(os.environ.get("OPENBLAS_NUM_THREADS"))
+"""
+    assert _run(script).split() == ["1", "None"]
+    assert _run(script, OPENBLAS_NUM_THREADS="3").split() == ["3", "3"]
+
+
+def test_the_package_whose_data_we_read_is_never_imported() -> None:
+    """It configures logging for everybody."""
+    script = """
+import sys
+from memory_bank.config import Settings
+from memory_bank.embedders import static
+assert static.load(Settings()).embed(["text"]).any()
+print([name for name in sys.modules if name.startswith("wordllama")])
+"""
+    assert _run(script) == "[]"
+
+
+def test_unit_leaves_zeros_and_tiny_rows_right() -> None:
+    """Squares of small numbers would vanish in float32."""
+    rows = unit(np.array([[3, 4], [0, 0], [3e-30, 4e-30], [3e30, 4e30]], np.float32))
+    assert np.allclose(rows, np.array([[0.6, 0.8], [0, 0], [0.6, 0.8], [0.6, 0.8]]))
+
+
+def test_safetensors_are_read_by_name(tmp_path: Path) -> None:
+    """Each with its type and shape."""
+    arrays: dict[str, NDArray[Any]] = {
+        "a": np.arange(6, dtype=np.float16).reshape(2, 3),
+        "b": np.array([7], np.int64),
+        "c": np.zeros((0, 4), np.float32),
+    }
+    doubles.safetensors(tmp_path / "m", arrays)
+    found = safetensors.read(tmp_path / "m", "")
+    assert found.keys() == arrays.keys()
+    for name, array in arrays.items():
+        assert found[name].dtype == array.dtype
+        assert np.array_equal(found[name], array)
+
+
+def _header(text: str) -> bytes:
+    return len(text).to_bytes(8, "little") + text.encode() + bytes(8)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"\x01",
+        b"\xff" * 100,
+        b"\x02" + bytes(7) + b"{",
+        _header("[]"),
+        _header('{"a": 1}'),
+        _header('{"a": {"dtype": "F32", "shape": [9, 9], "data_offsets": [0, 8]}}'),
+        _header('{"a": {"dtype": "XX", "shape": [1], "data_offsets": [0, 4]}}'),
+        _header('{"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 400]}}'),
+    ],
+)
+def test_damaged_safetensors_are_named(tmp_path: Path, raw: bytes) -> None:
+    """No traceback of struct or json."""
+    (tmp_path / "m").write_bytes(raw)
+    with pytest.raises(EmbedderUnavailable, match="m: "):
+        safetensors.read(tmp_path / "m", "hint")
+
+
+def test_missing_files_are_named(tmp_path: Path) -> None:
+    """By path."""
+    with pytest.raises(EmbedderUnavailable, match="nothing"):
+        safetensors.read(tmp_path / "nothing", "hint")
+    with pytest.raises(EmbedderUnavailable, match="nothing"):
+        tokenizer.read(tmp_path / "nothing", "hint")
+
+
+def test_what_is_known_survives_damage(cache: Path) -> None:
+    """A cache is no reason for an error."""
+    assert checksums.recall("a") == Known()
+    checksums.remember("a", Known(3, "abc"))
+    checksums.remember("b", Known(4))
+    assert checksums.recall("a") == Known(3, "abc")
+    assert checksums.recall("b") == Known(4)
+    (path,) = (cache / "memory-bank").iterdir()
+    for text in ("{", "[]", '{"a": 1}', '{"a": {"dimension": "x", "model_hash": ""}}', "\0"):
+        path.write_text(text, encoding="utf-8")
+        assert checksums.recall("a") == Known()
+        checksums.remember("c", Known(5))
+        assert checksums.recall("c") == Known(5)
+
+
+def test_only_the_newest_models_stay_known() -> None:
+    """The file doesn't grow for ever."""
+    for number in range(70):
+        checksums.remember(str(number), Known(number + 1))
+    assert checksums.recall("0") == Known()
+    assert checksums.recall("69") == Known(70)
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(cache: Path) -> None:
+    """It is only asked for again."""
+    cache.write_text("a file where the folder should be", encoding="utf-8")
+    checksums.remember("a", Known(3))
+    assert checksums.recall("a") == Known()

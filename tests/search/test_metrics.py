@@ -1,0 +1,99 @@
+"""Measures against values worked out by hand, and against a formula written another way."""
+
+from __future__ import annotations
+
+from math import isclose, log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_bank.search import metrics
+
+NAMES = st.sampled_from("abcdefghijklmnop")
+ANSWERS = st.lists(NAMES, unique=True, max_size=14)
+GRADES = st.dictionaries(NAMES, st.integers(0, 3), min_size=1)
+
+
+def test_recall_is_the_share_of_what_is_relevant() -> None:
+    grades = {"a": 1, "b": 2, "c": 1, "unjudged": 0}
+    assert metrics.recall_at(["x", "a", "b"], grades, 1) == 0
+    assert metrics.recall_at(["x", "a", "b"], grades, 2) == pytest.approx(1 / 3)
+    assert metrics.recall_at(["x", "a", "b"], grades, 5) == pytest.approx(2 / 3)
+    assert metrics.recall_at(["unjudged"], grades, 5) == 0
+
+
+def test_ndcg_by_hand_with_grades() -> None:
+    # gains 3, 0, 2 at ranks 1 to 3: 3/1 + 0 + 2/2 = 4; at best 3, 2, 1: 3 + 2/log2(3) + 1/2
+    found = metrics.ndcg_at(["a", "x", "b"], {"a": 3, "b": 2, "c": 1}, 10)
+    assert found == pytest.approx(4 / (3 + 2 / 1.5849625 + 0.5))
+
+
+def test_ndcg_by_hand_without_grades() -> None:
+    assert metrics.ndcg_at(["x", "a"], {"a": 1}, 10) == pytest.approx(1 / 1.5849625)
+    assert metrics.ndcg_at(["a", "b"], {"a": 1, "b": 1}, 10) == 1
+    assert metrics.ndcg_at([*"123456789", "a"], {"a": 1}, 10) == pytest.approx(0.2890648)
+    assert metrics.ndcg_at([*"1234567890", "a"], {"a": 1}, 10) == 0
+
+
+def test_reciprocal_rank_takes_the_first() -> None:
+    assert metrics.reciprocal_rank(["x", "y", "b", "a"], {"a": 2, "b": 1}) == pytest.approx(1 / 3)
+    assert metrics.reciprocal_rank(["x"], {"a": 1}) == 0
+
+
+def test_a_hit_is_all_or_nothing() -> None:
+    assert metrics.hit_at([*"1234a"], {"a": 1, "b": 1}, 5) == 1
+    assert metrics.hit_at([*"12345a"], {"a": 1}, 5) == 0
+
+
+@given(ANSWERS, GRADES)
+def test_ndcg_equals_the_sum_of_what_each_rank_adds(
+    found: list[str], grades: dict[str, int]
+) -> None:
+    def worth(order: list[str]) -> float:
+        return sum(
+            grades.get(name, 0) * log(2) / log(place + 2) for place, name in enumerate(order)
+        )
+
+    best = worth(sorted(grades, key=lambda name: -grades[name])[:10])
+    expected = worth(found[:10]) / best if best else 0
+    assert isclose(metrics.ndcg_at(found, grades, 10), expected, abs_tol=1e-12)
+
+
+@given(ANSWERS, GRADES)
+def test_every_measure_is_a_share_and_best_for_the_best_order(
+    found: list[str], grades: dict[str, int]
+) -> None:
+    relevant = sorted((n for n in grades if grades[n]), key=lambda name: -grades[name])
+    ours, best = metrics.measure(found, grades), metrics.measure(relevant, grades)
+    assert list(ours) == list(metrics.NAMES)
+    assert all(0 <= ours[name] <= best[name] + 1e-12 <= 1 + 2e-12 for name in ours)
+
+
+@given(ANSWERS, GRADES)
+def test_recall_never_falls_with_depth(found: list[str], grades: dict[str, int]) -> None:
+    values = [metrics.recall_at(found, grades, depth) for depth in range(1, 16)]
+    assert values == sorted(values)
+
+
+def test_the_mean_gives_every_answer_the_same_weight() -> None:
+    answers = [metrics.measure(["a"], {"a": 1}), metrics.measure(["x"], {"a": 1, "b": 1})]
+    assert metrics.mean(answers)["recall@5"] == 0.5
+    assert metrics.mean([]) == dict.fromkeys(metrics.NAMES, 0.0)
+
+
+def test_pairs_are_counted_and_rounding_is_no_win() -> None:
+    found = metrics.paired([0.1, 0.5, 0.3, 0.2], [0.1 + 1e-12, 0.6, 0.2, 0.9])
+    assert (found.better, found.worse, found.same) == (2, 1, 1)
+    assert found.difference == pytest.approx(0.175)
+    with pytest.raises(ValueError, match=r"shorter|longer"):
+        metrics.paired([1.0], [])
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "p"),
+    [(0, 0, 1), (1, 0, 1), (5, 0, 0.0625), (8, 1, 0.0390625), (3, 3, 1), (10, 2, 158 / 4096)],
+)
+def test_the_sign_test_by_hand(better: int, worse: int, p: float) -> None:
+    assert metrics.sign_test(better, worse) == pytest.approx(p)
+    assert metrics.sign_test(worse, better) == pytest.approx(p)
