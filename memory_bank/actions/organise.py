@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -179,6 +180,7 @@ def merge(
     unknown = record(bank, [goal, *relinked], writer(source_type, source_agent))
     with bank.lock:
         bank.edits.inherit(key, {name for row in rows for name in (row.id, row.path) if name})
+        bank.updates.add(key, time.time())
     return Merged(
         path=goal,
         note_id=key,

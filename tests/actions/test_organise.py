@@ -323,3 +323,15 @@ def test_backlinks_of_a_merged_note_are_those_of_all(bank: Bank, put: Put) -> No
     put({"a.md": "A", "b.md": "B", "x.md": "[[a]]", "y.md": "[[b]]"})
     merge(bank, ["a", "b"], "c", "both")
     assert [link.source for link in links_of(bank, "c").incoming] == ["x.md", "y.md"]
+
+
+def test_a_note_that_others_are_merged_into_is_answered_as_updated(
+    folder: Path, opening: Callable[..., Bank]
+) -> None:
+    for name in ("a", "b"):
+        (folder / f"{name}.md").write_text(f"---\ncreated_at: 2020-01-01\n---\n{name}\n")
+    bank = opening(folder)
+    merge(bank, ["a", "b"], "a", "both")
+    shown = show(bank, "a")
+    assert "updated_at" not in shown.content
+    assert shown.updated_at > shown.created_at == "2020-01-01T00:00:00Z"
