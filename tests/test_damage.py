@@ -68,8 +68,8 @@ def derived(folder: Path) -> Iterator[Path]:
 KINDS = (
     "manifest.db", "manifest.db-wal", "manifest.db-shm", "keyword/meta.json",
     "keyword/.managed.json", "keyword/owner", "keyword/*.term", "keyword/*.idx", "keyword/*.fast",
-    "keyword/*.store", "keyword/sealed.json", "notes/meta.json", "notes/*.pos", "vectors/*/vector_index.db",
-    "vectors/*/vector_index.db-wal", "vectors/*/*.i8", "vectors/*/*.keys",
+    "keyword/*.store", "keyword/sealed.json", "notes/meta.json", "notes/*.pos", "vectors/*/vectors.db",
+    "vectors/*/vectors.db-wal", "vectors/*/*.i8", "vectors/*/*.keys",
     "vectors/*/*.usearch",
 )  # fmt: skip
 

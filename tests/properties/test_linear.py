@@ -19,9 +19,9 @@ from memory_bank.manifest.rows import Dating, NoteRows, entries, rows_of
 from memory_bank.notes import frontmatter, reader, relink
 from memory_bank.notes.names import key
 from memory_bank.notes.spelling import of_file
-from memory_bank.retrievers._words import cleaned, grams, identifier_parts
-from memory_bank.retrievers.vectors import text_of
-from memory_bank.search import disclosure, query
+from memory_bank.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
+from memory_bank.retrievers.vectors.vector_index import text_of
+from memory_bank.search import query, snippets
 
 from .hostile import TEXTS
 
@@ -36,7 +36,7 @@ CHANGES = {"title": "x y", "tags": ["a", "b"], "k": "v", "a": None, "created": N
 def read(text: str) -> None:
     """Do what indexing does, but for the libraries that keep the words."""
     note = reader.parse("folder/note.md", text.encode())
-    rows = rows_of(note, (1, 1, 1, 1), Dating(0.0, 0.0, 0), ".memories/")
+    rows = rows_of(note, (1, 1, 1, 1), Dating(0.0, 0, None, 0.0, b""), ".memories/")
     assert given(rows) < 100 * len(text) + 10_000, "what is indexed must not outgrow the text"
 
 
@@ -59,8 +59,8 @@ def move(text: str) -> None:
 
 
 def search(text: str) -> None:
-    lines = disclosure.lines_of(text)
-    disclosure.snippet(disclosure.span(lines, 1, len(lines) + 1), QUESTION)
+    lines = snippets.lines_of(text)
+    snippets.snippet(snippets.span(lines, 1, len(lines) + 1), QUESTION)
     query.parse(text, ["k"])
 
 
