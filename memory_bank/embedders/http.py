@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import time
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from urllib.parse import urlsplit
 
 from memory_bank.errors import BadSetting, EmbedderUnavailable
 from memory_bank.models.checksums import Known, recall, remember
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Sequence
+
+    import httpx2
 
     from memory_bank.config import Http as Options
     from memory_bank.config import Settings
-    from memory_bank.models.http_client import Endpoint
     from memory_bank.models.types import Kind, Vectors
 
 SUMMARY = "a model behind HTTP: OpenAI-compatible or Ollama (settings http.url, http.model)"
@@ -24,6 +32,16 @@ _HINT = "http.url ends in /v1/embeddings (OpenAI-compatible) or /api/embed (Olla
 # UTF-8 bytes of a text that are sent: OpenAI reads 8,192 tokens and refuses the whole request
 # when one text has more; other servers read less and cut by themselves.
 _MOST_BYTES = 20_000
+_LARGEST = 256_000_000  # bytes of an answer: ten times what a batch of 512 large vectors takes
+_SHOWN = 2000  # bytes of a refusal that are read
+_MAX_SECONDS = 3600.0  # no socket can wait for ever and still end
+_FIRST_PAUSE = 0.25  # seconds before the second try; doubled for each further one
+_LEAST = 0.05  # seconds: with less left, no further try
+_TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_REFUSED = "embedder_refused"
+_UNREACHABLE = "embedder_unreachable"
+_BAD_ANSWER = "embedder_bad_answer"
 
 
 class HttpEmbedder:
@@ -112,7 +130,7 @@ class HttpEmbedder:
 
     def _refuse(self, what: str, hint: str = _HINT) -> NoReturn:
         message = f"{self._endpoint.place}: model {self._model!r} {what}"
-        raise EmbedderUnavailable(message, hint, "embedder_bad_answer")
+        raise EmbedderUnavailable(message, hint, _BAD_ANSWER)
 
 
 def load(settings: Settings) -> HttpEmbedder:
@@ -120,8 +138,6 @@ def load(settings: Settings) -> HttpEmbedder:
 
     Raises EmbedderUnavailable when one is missing and BadSetting when one is wrong.
     """
-    from memory_bank.models.http_client import Endpoint
-
     options = settings.http
     for name in ("url", "model"):
         if not getattr(options, name):
@@ -151,3 +167,207 @@ def _cut(text: str) -> str:
 
 def _batches(indices: list[int], size: int) -> list[list[int]]:
     return [indices[start : start + size] for start in range(0, len(indices), size)]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where to post, with which key, and how long to wait; no message shows key or query."""
+
+    url: str
+    place: str
+    """The URL without query, which may hold a secret too: what messages show."""
+    path: str
+    host: str
+    key: str = field(repr=False)
+    timeout: float
+    retries: int
+
+    @classmethod
+    def of(cls, options: Options, hint: str) -> Endpoint:
+        """Check URL and key; raise BadSetting, which shows neither a key nor a password."""
+        url = options.url.strip()
+        try:
+            parts = urlsplit(url)
+            port = f":{parts.port}" if parts.port else ""
+        except ValueError:
+            raise BadSetting("http.url is no URL", hint) from None  # the cause shows all of it
+        if not _plain(url):
+            raise BadSetting("http.url holds a space or a letter that no URL may", hint)
+        host = parts.hostname or ""
+        if parts.scheme not in {"http", "https"} or not host:
+            raise BadSetting("http.url must begin with http:// or https:// and a host", hint)
+        if parts.username is not None or parts.password is not None:
+            raise BadSetting("http.url holds a user or password", "put a token into http.key")
+        key = options.key.strip()
+        if not _plain(key):
+            raise BadSetting("http.key holds a character that no header may", "copy it once more")
+        shown = f"[{host}]" if ":" in host else host
+        place = f"{parts.scheme}://{shown}{port}{parts.path}"
+        url = parts._replace(fragment="").geturl()
+        timeout = min(options.timeout, _MAX_SECONDS)
+        return cls(url, place, parts.path.rstrip("/"), host, key, timeout, options.retries)
+
+    def post(self, body: object, *, patient: bool) -> object:
+        """Return the JSON that comes back, trying again after a passing failure.
+
+        The limit for everything is one `timeout`, or when patient one for each try. Raises
+        EmbedderUnavailable: `embedder_unreachable`, or `embedder_refused` when it says no.
+        """
+        with self._transport() as transport:  # made first: what it loads is not the server's time
+            tries = self.retries + 1
+            end = time.monotonic() + self.timeout * (tries if patient else 1)
+            pause = _FIRST_PAUSE
+            for left in reversed(range(tries)):
+                try:
+                    return self._once(transport, body, end)
+                except _Transient as failure:
+                    wait = max(pause, failure.wait)
+                    if not left or time.monotonic() + wait + _LEAST > end:
+                        raise failure.final from failure.final.__cause__
+                time.sleep(wait)
+                pause *= 2
+        raise AssertionError  # the last try returns or raises
+
+    def _once(self, transport: httpx2.HTTPTransport, body: object, end: float) -> object:
+        import httpx2
+
+        seconds = min(self.timeout, max(_LEAST, end - time.monotonic()))
+        until = time.monotonic() + seconds
+        try:
+            with closing(transport.handle_request(self._request(body, seconds))) as response:
+                if not response.is_success:
+                    raise self._refused(response, _read(response, until, _SHOWN))
+                raw = _read(response, until, _LARGEST + 1)
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            raise self._unreachable(error, seconds) from None  # it refers to the key
+        if len(raw) > _LARGEST:
+            message = f"{self.place}: the answer is larger than {_LARGEST} bytes"
+            raise EmbedderUnavailable(message, "set a smaller http.batch", _BAD_ANSWER)
+        try:
+            return json.loads(raw)
+        except (ValueError, RecursionError):
+            message = f"{self.place}: the answer is no JSON: {self._quoted(raw[:_SHOWN])}"
+            hint = "is http.url the endpoint of an embedding model?"
+            raise EmbedderUnavailable(message, hint, _BAD_ANSWER) from None
+
+    def _transport(self) -> httpx2.HTTPTransport:
+        """Open what sends one request and does no more.
+
+        Unlike the library's `Client` it neither follows redirections nor logs the whole URL, and
+        takes no key out of ~/.netrc. A proxy of the system is used, but not to reach this machine.
+        """
+        from urllib.request import getproxies, proxy_bypass
+
+        import httpx2  # start-up: settings are checked without it
+
+        parts = urlsplit(self.url)
+        direct = self.host in _LOOPBACK or proxy_bypass(parts.netloc)
+        proxy = None if direct else getproxies().get(parts.scheme)
+        if proxy and "://" not in proxy:
+            proxy = f"http://{proxy}"
+        try:
+            return httpx2.HTTPTransport(
+                verify=_certificates(parts.scheme), trust_env=False, proxy=proxy
+            )
+        except (ValueError, ImportError, httpx2.InvalidURL):  # their words may show its password
+            message = f"{self.place}: the proxy set for {parts.scheme} can't be used"
+            hint = f"check {parts.scheme}_proxy: it must be http://HOST:PORT"
+            raise EmbedderUnavailable(message, hint, _UNREACHABLE) from None
+
+    def _request(self, body: object, seconds: float) -> httpx2.Request:
+        import httpx2
+
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "Accept-Encoding": "identity",  # and nothing is unpacked: a small answer stays small
+            "User-Agent": "memory-bank",
+        }
+        if self.key:
+            headers["Authorization"] = f"Bearer {self.key}"
+        return httpx2.Request(
+            "POST",
+            self.url,
+            headers=headers,
+            content=json.dumps(body).encode(),
+            extensions={"timeout": httpx2.Timeout(seconds).as_dict()},
+        )
+
+    def _refused(self, response: httpx2.Response, raw: bytes) -> EmbedderUnavailable | _Transient:
+        """Say what a status other than 200 means."""
+        code = response.status_code
+        if response.is_redirect:
+            # A redirected POST would lose its body, or carry texts and key to another host.
+            target = self._safe(response.headers.get("Location", ""))
+            message = f"{self.place}: HTTP {code}, moved to {target}"
+            return EmbedderUnavailable(message, "set http.url to where it has moved", _REFUSED)
+        message = f"{self.place}: HTTP {code}: {self._quoted(raw)}"
+        if code in _TRY_AGAIN:
+            wait = response.headers.get("Retry-After", "")
+            final = EmbedderUnavailable(message, "try again later", _UNREACHABLE)
+            return _Transient(final, float(wait) if wait.isdecimal() else 0.0)
+        hints = {401: "check http.key", 403: "check http.key", 404: "check http.url and http.model"}
+        hint = hints.get(code, "check http.url, http.model and http.batch")
+        return EmbedderUnavailable(message, hint, _REFUSED)
+
+    def _unreachable(self, why: Exception, seconds: float) -> EmbedderUnavailable | _Transient:
+        """Say that no answer came; only what may pass within seconds is worth another try."""
+        import httpx2
+
+        late = isinstance(why, httpx2.TimeoutException)
+        words = f"no answer within {seconds:.3g} seconds" if late else str(why) or repr(why)
+        message = f"{self.place}: {self._safe(words)}"
+        hint = "is the server running? `memory-bank embedder test` asks it again"
+        final = EmbedderUnavailable(message, hint, _UNREACHABLE)
+        dropped = isinstance(why, httpx2.TransportError) and not isinstance(
+            why, httpx2.ConnectError | httpx2.ProxyError | httpx2.UnsupportedProtocol
+        )
+        return _Transient(final, 0.0) if late or dropped else final
+
+    def _quoted(self, raw: bytes) -> str:
+        return self._safe(raw.decode("utf-8", "replace"))
+
+    def _safe(self, words: str) -> str:
+        """Take a stranger's words into a message: short, printable, and without our key."""
+        if self.key:
+            words = words.replace(self.key, "***")
+        printable = "".join(c if c.isprintable() else " " for c in words)
+        return " ".join(printable.split())[:200] or "nothing"
+
+
+def _plain(text: str) -> bool:
+    return text.isascii() and text.isprintable() and " " not in text
+
+
+class _Transient(Exception):
+    """A failure that another try, after `wait` seconds, may not meet."""
+
+    def __init__(self, final: EmbedderUnavailable, wait: float) -> None:
+        super().__init__(final.message)
+        self.final = final
+        self.wait = wait
+
+
+@cache
+def _certificates(scheme: str) -> ssl.SSLContext:
+    """Load what Python trusts (SSL_CERT_FILE too), once: it takes 100 ms, and http needs none."""
+    import ssl
+
+    https = scheme == "https"
+    return ssl.create_default_context() if https else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _read(response: httpx2.Response, end: float, most: int) -> bytes:
+    """Read an answer's first bytes as they came; a socket's own limit starts anew with each."""
+    import httpx2
+
+    parts: list[bytes] = []
+    left = most
+    for chunk in response.iter_raw():
+        parts.append(chunk[:left])
+        left -= len(parts[-1])
+        if not left:
+            break
+        if time.monotonic() > end:
+            raise httpx2.ReadTimeout("")
+    return b"".join(parts)

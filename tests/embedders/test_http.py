@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import logging
 import socket
 import time
 from dataclasses import replace
@@ -12,12 +14,13 @@ import pytest
 from memory_bank.config import Http, Settings
 from memory_bank.embedders import http
 from memory_bank.errors import BadSetting, EmbedderUnavailable
-from memory_bank.models import http_client
 from memory_bank.models.numpy_setup import np
 from tests.embedders import doubles
 from tests.embedders.doubles import serving
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from memory_bank.models.types import Kind
     from tests.embedders.doubles import Handler, Served
 
@@ -26,7 +29,7 @@ KEY = "sk-very-secret"
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_client, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(http, "_FIRST_PAUSE", 0.01)
 
 
 def _load(served: Served | str, path: str = "/v1/embeddings", **options: Any) -> http.HttpEmbedder:
@@ -302,6 +305,62 @@ def test_a_proxy_is_not_asked_for_this_machine(monkeypatch: pytest.MonkeyPatch) 
         assert _load(served).embed(["one"]).any()
 
 
+def test_a_proxy_of_the_environment_reaches_other_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a company, often the only way out; `no_proxy` names what is reached without."""
+    with serving(doubles.openai) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        monkeypatch.delenv("no_proxy", raising=False)
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        assert _load("http://model.invalid/v1/embeddings").embed(["one"]).any()
+        assert proxy.requests[0].path == "http://model.invalid/v1/embeddings"
+        monkeypatch.setenv("no_proxy", "model.invalid")
+        _fails(_load("http://model.invalid/v1/embeddings"), "embedder_unreachable")
+    assert len(proxy.requests) == 1
+
+
+@pytest.mark.parametrize("proxy", ["socks5://u:hunter2@127.0.0.1:1", "what://u:hunter2@x"])
+def test_a_proxy_that_cannot_be_used_is_named(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the password that its URL may hold."""
+    monkeypatch.setenv("http_proxy", proxy)
+    monkeypatch.delenv("no_proxy", raising=False)
+    message = _fails(_load("http://model.invalid/v1/embeddings"), "embedder_unreachable")
+    assert "the proxy set for http can't be used" in message
+    assert "hunter2" not in message
+
+
+def test_no_other_variable_names_a_proxy_or_a_key(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Neither ALL_PROXY nor ~/.netrc decides where texts go, or with which password."""
+    (tmp_path / ".netrc").write_text("default login me password hunter2\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with serving(doubles.openai) as served:
+        monkeypatch.setenv("all_proxy", served.url)
+        _fails(_load("http://model.invalid/v1/embeddings"), "embedder_unreachable")
+        assert served.requests == []
+        assert _load(served, key="").embed(["one"]).any()
+    assert "Authorization" not in served.requests[0].headers
+
+
+def test_an_answer_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No more of it is kept than the largest batch of vectors takes."""
+    monkeypatch.setattr(http, "_LARGEST", 100_000)
+    with serving(lambda handler: handler.reply(b"[" + b" " * 200_000)) as served:
+        assert "larger than 100000 bytes" in _fails(_load(served), "embedder_bad_answer")
+    assert len(served.requests) == 1
+
+
+def test_a_packed_answer_is_not_unpacked() -> None:
+    """A megabyte may hold a gigabyte of zeros; we ask for none."""
+    packed = gzip.compress(b'{"embeddings": [[1.0], [1.0]]}')
+    with serving(lambda handler: handler.reply(packed, Content_Encoding="gzip")) as served:
+        _fails(_load(served), "embedder_bad_answer")
+    assert served.requests[0].headers["Accept-Encoding"] == "identity"
+
+
 @pytest.mark.parametrize(
     "url",
     [
@@ -340,12 +399,15 @@ def test_a_missing_setting_is_named(missing: str) -> None:
     assert caught.value.reason == "embedder_unavailable"
 
 
-def test_a_query_string_is_sent_but_never_shown() -> None:
-    """It may hold a version, or a secret."""
+def test_a_query_string_is_sent_but_never_shown(caplog: pytest.LogCaptureFixture) -> None:
+    """It may hold a version, or a secret: no message has it, and no log of a library."""
+    caplog.set_level(logging.DEBUG)
     with serving(lambda handler: handler.reply({}, 400)) as served:
         embedder = _load(f"{served.url}/v1/embeddings?api-version=2")
         assert "api-version" not in _fails(embedder, "embedder_refused")
     assert served.requests[0].path == "/v1/embeddings?api-version=2"
+    assert "api-version" not in caplog.text
+    assert KEY not in caplog.text
 
 
 def test_an_endless_time_limit_is_no_error() -> None:

@@ -46,7 +46,7 @@ for name in plugins.names("embedders"):
     assert plugins.load("embedders", name).SUMMARY
 static = plugins.load("embedders", "static").load(Settings())
 assert static.dimension and static.model_hash
-heavy = "numpy tokenizers onnx onnxruntime urllib.request http.client subprocess tempfile wordllama"
+heavy = "numpy tokenizers onnx onnxruntime httpx2 urllib.request http.client subprocess tempfile wordllama"
 print([name for name in heavy.split() if name in sys.modules])
 """
     assert _run(script) == "[]"
