@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from memory_bank.actions.bulk import Item, remember_many
     from memory_bank.actions.create import create
     from memory_bank.actions.doctor import doctor
     from memory_bank.actions.evaluate import Judged, evaluate, evaluate_collection
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from memory_bank.errors import MemoryBankError
 
 _HOMES = {
+    "actions.bulk": ("Item", "remember_many"),
     "actions.create": ("create",),
     "actions.doctor": ("doctor",),
     "actions.evaluate": ("Judged", "evaluate", "evaluate_collection"),
@@ -51,6 +53,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Bank",
+    "Item",
     "Judged",
     "MemoryBankError",
     "append",
@@ -70,6 +73,7 @@ __all__ = [
     "recall",
     "related",
     "remember",
+    "remember_many",
     "rename",
     "restore",
     "session_note",

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from memory_bank import session_notes
 from memory_bank.actions.authors import record, warnings, writer
@@ -35,7 +35,7 @@ DEFAULT_TYPE = "fact"
 SOURCE_TYPES = ("manual", "agent", SESSION, "import")
 Reference = Entity | Mapping[str, object] | str
 """An entity, or what names one: `{kind, id}`, `KIND:ID`."""
-CREATED = "created"
+CREATED, UPDATED = "created", "updated_existing"
 _NAME_LIMIT = 60
 _MOST_NAMES = 1000
 _SHOWN = 60
@@ -98,10 +98,13 @@ def remember(
         bank.catch_up()
         hashed = content_hash(content)
         kind, by = known_type(type) or DEFAULT_TYPE, writer(source_type, source_agent)
-        found = twins(bank, hashed, _first_path(bank, content, kind, name))
+        found = twins(bank, hashed, first_path(bank, content, kind, name))
         same_as = found.far.path if found.far else None
         if found.near is not None:
-            return replace(_update(bank, found.near, wanted, refs, by), same_as=same_as)
+            done, changed = merge_into(bank, found.near, wanted, refs)
+            bank.catch_up()
+            unknown = record(bank, [done.path], by) if changed else None
+            return replace(done, same_as=same_as, warning=warnings(done.warning, unknown))
         created = datetime.now(UTC)
         metadata = {
             "id": note_id(content, created),
@@ -116,7 +119,7 @@ def remember(
             {key: value for key, value in metadata.items() if value}, content
         )
         check_size(bank, text)
-        path, etag = _create(bank, text, content, kind, name)
+        path, etag = create_note(bank, text, content, kind, name)
         unknown = record(bank, [path], by)
         return Remembered(
             schema_version=SCHEMA_VERSION,
@@ -198,10 +201,18 @@ def check_source(source_type: str) -> None:
         )
 
 
-def _update(
-    bank: Bank, known: NoteRow, tags: Sequence[str], refs: Mapping[str, list[Any]], by: str | None
-) -> Remembered:
-    """Merge tags and references into the note that has the content already; `by` is the agent."""
+class Merge(NamedTuple):
+    """What became of a content that a note has already."""
+
+    done: Remembered
+    changed: bool
+    """Whether the note's file was written."""
+
+
+def merge_into(
+    bank: Bank, known: NoteRow, tags: Sequence[str], refs: Mapping[str, list[Any]]
+) -> Merge:
+    """Merge tags and references into the note that has the content; the index is not updated."""
     had: dict[str, list[Any]] = {"tags": list(known.tags)}
     had |= {key: list(known.rest.get(key, ())) for key in refs}
     merged = {
@@ -213,12 +224,10 @@ def _update(
     now = time.time()
     bank.access.add([known.key], now)
     bank.updates.add(known.key, now)
-    bank.catch_up()
-    unknown = record(bank, [known.path], by) if changes else None
-    return Remembered(
+    done = Remembered(
         schema_version=SCHEMA_VERSION,
         note_id=known.key,
-        action="updated_existing",
+        action=UPDATED,
         content_hash=known.content_hash,
         tags=tuple(merged["tags"]),
         created_at=iso(datetime.fromtimestamp(known.created, UTC)),
@@ -226,10 +235,9 @@ def _update(
         etag=etag,
         type=known.type,
         source_type=known.source_type or "manual",
-        warning=warnings(
-            session_notes.warning(bank.layout, known.path, known.source_type), unknown
-        ),
+        warning=session_notes.warning(bank.layout, known.path, known.source_type),
     )
+    return Merge(done, changed=bool(changes))
 
 
 def with_keys(text: str, changes: Mapping[str, object]) -> str:
@@ -239,15 +247,16 @@ def with_keys(text: str, changes: Mapping[str, object]) -> str:
     return frontmatter.set_keys(text, found) if found else text
 
 
-def _first_path(bank: Bank, content: str, kind: str, name: str) -> str:
+def first_path(bank: Bank, content: str, kind: str, name: str) -> str:
     """Return the path that a new note gets if it is free."""
     if name:
         return bank.path_of(name)
     return f"{folder_of(kind)}/{slug(_first_words(content), _NAME_LIMIT)}.md"
 
 
-def _create(bank: Bank, text: str, content: str, kind: str, name: str) -> tuple[str, str]:
-    first = _first_path(bank, content, kind, name)
+def create_note(bank: Bank, text: str, content: str, kind: str, name: str) -> tuple[str, str]:
+    """Write a new note and return its path and etag; raise NoteExists for a taken `name`."""
+    first = first_path(bank, content, kind, name)
     if name:
         return first, bank.store.create(first, text, given=content)
     stem = names.name_of(first)

@@ -1,0 +1,242 @@
+"""Write many notes in one go, with the dates, ids and sources that they have already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from memory_bank import session_notes
+from memory_bank.actions.authors import record, warnings, writer
+from memory_bank.actions.remember import (
+    CREATED,
+    DEFAULT_TYPE,
+    SCHEMA_VERSION,
+    Reference,
+    Remembered,
+    check_content,
+    check_size,
+    check_source,
+    create_note,
+    entity,
+    first_path,
+    merge_into,
+)
+from memory_bank.actions.twins import twins
+from memory_bank.agents import agent_name
+from memory_bank.bank import Bank
+from memory_bank.errors import BadInput, Conflict, NoteExists, UnreadableNote
+from memory_bank.manifest import lookup
+from memory_bank.notes import frontmatter, spelling
+from memory_bank.notes.note import Entity
+from memory_bank.notes.schema import (
+    check_tags,
+    content_hash,
+    iso,
+    key_of,
+    known_type,
+    note_id,
+    read_meta,
+)
+
+REFUSED = "refused"
+_REFUSALS = (BadInput, NoteExists, UnreadableNote, Conflict)
+"""What is wrong with one item; a disk that refuses ends the whole write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A note to write. What is empty is chosen as `remember` chooses it."""
+
+    content: str
+    """The text below the front matter."""
+    type: str = ""
+    title: str = ""
+    tags: Sequence[str] = ()
+    name: str = ""
+    """The note's name; else its type's folder and its first words."""
+    created_at: datetime | None = None
+    """Now, if not given; without a zone it is in UTC."""
+    updated_at: datetime | None = None
+    id: str = ""
+    source_type: str = "manual"
+    source_agent: str = ""
+    aliases: Sequence[str] = ()
+    entity_refs: Sequence[Reference] = ()
+    file_refs: Sequence[str] = ()
+    symbol_refs: Sequence[str] = ()
+    extra: Mapping[str, object] = field(default_factory=dict)
+    """Keys of front matter that are not ours."""
+    front_matter: str = ""
+    """Front matter that is kept as it stands, its fences included; what it says wins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An item that was not written, and why."""
+
+    code: str
+    """The error's code, as `secret_found`."""
+    reason: str
+    hint: str = ""
+    action: str = REFUSED
+
+
+def remember_many(bank: Bank, items: Iterable[Item]) -> list[Remembered | Refused]:
+    """Write notes, or update those that have the same content, and return what became of each.
+
+    The results are in the order of the items. An item that can't be written, because it has a
+    secret for example, is `Refused`; the others are written. The index is brought up to date
+    once, at the end. Raises BadInput when memory is turned off, StorageFailed.
+    """
+    bank.check_enabled()
+    wanted = list(items)  # whatever makes them may take long: not under the lock
+    with bank.lock, bank.store.writing():
+        bank.catch_up()
+        batch = _Batch(bank)
+        try:
+            found = [batch.write(item) for item in wanted]
+        finally:
+            bank.catch_up()
+        unknown = batch.record()
+    if not unknown:
+        return found
+    return [
+        replace(one, warning=warnings(one.warning, unknown.get(one.path)))
+        if isinstance(one, Remembered)
+        else one
+        for one in found
+    ]
+
+
+class _Batch:
+    """Items on their way into a bank whose lock is held."""
+
+    def __init__(self, bank: Bank) -> None:
+        self._bank = bank
+        self._pending: set[str] = set()
+        """Hashes of contents whose notes changed since the index was brought up to date."""
+        self._ids: set[str] = set()
+        self._changed: dict[str, list[str]] = {}
+        """Agents, and the paths of the notes that they wrote."""
+
+    def write(self, item: Item) -> Remembered | Refused:
+        try:
+            return self._write(item)
+        except _REFUSALS as error:
+            return Refused(error.code, error.message, error.hint)
+
+    def record(self) -> dict[str, str]:
+        """Write down which agents wrote; return by path why that can't be done, if so."""
+        failed: dict[str, str] = {}
+        for by, paths in self._changed.items():
+            if reason := record(self._bank, paths, by):
+                failed |= dict.fromkeys(paths, reason)
+        return failed
+
+    def _write(self, item: Item) -> Remembered:
+        bank = self._bank
+        check_content(bank, item.content)
+        check_source(item.source_type)
+        kind, by = (
+            known_type(item.type) or DEFAULT_TYPE,
+            writer(item.source_type, item.source_agent),
+        )
+        item = replace(item, type=kind, tags=check_tags(item.tags), **_references(bank, item))
+        hashed = content_hash(item.content)
+        if hashed in self._pending:
+            bank.catch_up()
+            self._pending.clear()
+        found = twins(bank, hashed, first_path(bank, item.content, kind, item.name))
+        same_as = found.far.path if found.far else None
+        if found.near is not None:
+            refs = {name: list(getattr(item, name)) for name in _REFERENCES}
+            done, changed = merge_into(bank, found.near, item.tags, refs)
+        else:
+            done, changed = self._create(item, hashed), True
+        if changed:
+            self._pending.add(hashed)
+            if by is not None:
+                self._changed.setdefault(by, []).append(done.path)
+        return replace(done, same_as=same_as)
+
+    def _create(self, item: Item, hashed: str) -> Remembered:
+        bank = self._bank
+        created = item.created_at or datetime.now(UTC)
+        number = item.id or note_id(item.content, created)
+        if item.id:
+            self._check_id(item.id)
+        text = text_of(item, number, created)
+        check_size(bank, text)
+        path, etag = create_note(bank, text, item.content, item.type, item.name)
+        self._ids.add(number)
+        meta, _ = read_meta(frontmatter.metadata(frontmatter.split(text))[0])
+        return Remembered(
+            schema_version=SCHEMA_VERSION,
+            note_id=meta.id or number,
+            action=CREATED,
+            content_hash=hashed,
+            tags=meta.tags,
+            created_at=iso(meta.created_at or created),
+            path=path,
+            etag=etag,
+            type=meta.type or item.type,
+            source_type=meta.source_type or item.source_type,
+            warning=session_notes.warning(bank.layout, path, item.source_type),
+        )
+
+    def _check_id(self, wanted: str) -> None:
+        """Raise BadInput for an id that another note has: neither would be found by it."""
+        numbers = self._bank.healing(lambda index: lookup.known_as(index.base, [wanted]))
+        if numbers or wanted in self._ids:
+            raise BadInput(f"another note has the id {wanted!r}", "leave it out: one is made")
+
+
+_REFERENCES = ("entity_refs", "file_refs", "symbol_refs")
+
+
+def _references(bank: Bank, item: Item) -> dict[str, Any]:
+    """Return an item's references in the form that notes have them."""
+    return {
+        "entity_refs": [_plain(entity(reference)) for reference in item.entity_refs],
+        "file_refs": [spelling.of_file(file, bank.layout) for file in item.file_refs],
+        "symbol_refs": list(item.symbol_refs),
+    }
+
+
+def _plain(found: Entity) -> dict[str, str]:
+    return {"kind": found.kind, "id": found.id}
+
+
+def text_of(item: Item, number: str, created: datetime) -> str:
+    """Return the text of a new note; raise UnreadableNote for front matter that can't be parsed.
+
+    Of front matter that the item brings, every byte stays; tags and aliases are added to it.
+    """
+    ours: dict[str, object] = {
+        "id": number,
+        "title": item.title,
+        "type": item.type,
+        "tags": list(item.tags),
+        "aliases": list(item.aliases),
+        "created_at": created,
+        "updated_at": item.updated_at,
+        "source_type": item.source_type,
+        "source_agent": agent_name(item.source_agent),
+        **{name: getattr(item, name) for name in _REFERENCES},
+    }
+    ours = {key: value for key, value in ours.items() if value}
+    metadata = ours | {key: value for key, value in item.extra.items() if key not in ours}
+    if not item.front_matter:
+        return frontmatter.compose(metadata, item.content)
+    text = item.front_matter + item.content
+    raw, _ = frontmatter.metadata(frontmatter.split(text))
+    had = read_meta(raw)[0]
+    changes = {key: value for key, value in metadata.items() if key_of(raw, key) not in raw}
+    for key, old in (("tags", had.tags), ("aliases", had.aliases)):
+        merged = list(dict.fromkeys([*old, *getattr(item, key)]))
+        if len(merged) > len(old):
+            changes[key_of(raw, key)] = merged
+    text = frontmatter.set_keys(text, changes)
+    return text if text.endswith("\n") else f"{text}\n"
