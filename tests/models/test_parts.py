@@ -7,13 +7,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from safetensors.numpy import save_file
 
 from memory_bank.errors import EmbedderUnavailable
-from memory_bank.models import checksums, safetensors, tokenizer
+from memory_bank.models import checksums, tokenizer
 from memory_bank.models.checksums import Known
+from memory_bank.models.model_files import read_tensors
 from memory_bank.models.numpy_setup import np
 from memory_bank.models.quantization import unit
-from tests.embedders import doubles
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +47,7 @@ for name in plugins.names("embedders"):
     assert plugins.load("embedders", name).SUMMARY
 static = plugins.load("embedders", "static").load(Settings())
 assert static.dimension and static.model_hash
-heavy = "numpy tokenizers onnx onnxruntime httpx2 urllib.request http.client subprocess tempfile wordllama"
+heavy = "numpy tokenizers onnx onnxruntime safetensors httpx2 urllib.request http.client subprocess tempfile wordllama"
 print([name for name in heavy.split() if name in sys.modules])
 """
     assert _run(script) == "[]"
@@ -61,11 +62,16 @@ class Finder:
         if name == "numpy":
             print(os.environ.get("OPENBLAS_NUM_THREADS"))
 sys.meta_path.insert(0, Finder())
+from memory_bank.models.model_files import read_tensors
 from memory_bank.models.numpy_setup import np
 print(os.environ.get("OPENBLAS_NUM_THREADS"))
 """
     assert _run(script).split() == ["1", "None"]
     assert _run(script, OPENBLAS_NUM_THREADS="3").split() == ["3", "3"]
+    own = "from memory_bank.models.numpy_setup import np\n"
+    assert own in script
+    weights = "from memory_bank.models.model_files import read_tensors\ntry: read_tensors('no', '')\nexcept Exception: pass\n"
+    assert _run(script.replace(own, weights)).split() == ["1", "None"]
 
 
 def test_the_package_whose_data_we_read_is_never_imported() -> None:
@@ -86,15 +92,15 @@ def test_unit_leaves_zeros_and_tiny_rows_right() -> None:
     assert np.allclose(rows, np.array([[0.6, 0.8], [0, 0], [0.6, 0.8], [0.6, 0.8]]))
 
 
-def test_safetensors_are_read_by_name(tmp_path: Path) -> None:
+def test_tensors_are_read_by_name(tmp_path: Path) -> None:
     """Each with its type and shape."""
     arrays: dict[str, NDArray[Any]] = {
         "a": np.arange(6, dtype=np.float16).reshape(2, 3),
         "b": np.array([7], np.int64),
         "c": np.zeros((0, 4), np.float32),
     }
-    doubles.safetensors(tmp_path / "m", arrays)
-    found = safetensors.read(tmp_path / "m", "")
+    save_file(arrays, tmp_path / "m")
+    found = read_tensors(tmp_path / "m", "")
     assert found.keys() == arrays.keys()
     for name, array in arrays.items():
         assert found[name].dtype == array.dtype
@@ -119,17 +125,17 @@ def _header(text: str) -> bytes:
         _header('{"a": {"dtype": "F32", "shape": [1], "data_offsets": [0, 400]}}'),
     ],
 )
-def test_damaged_safetensors_are_named(tmp_path: Path, raw: bytes) -> None:
-    """No traceback of struct or json."""
+def test_damaged_tensors_are_named(tmp_path: Path, raw: bytes) -> None:
+    """No traceback of the library."""
     (tmp_path / "m").write_bytes(raw)
     with pytest.raises(EmbedderUnavailable, match="m: "):
-        safetensors.read(tmp_path / "m", "hint")
+        read_tensors(tmp_path / "m", "hint")
 
 
 def test_missing_files_are_named(tmp_path: Path) -> None:
     """By path."""
     with pytest.raises(EmbedderUnavailable, match="nothing"):
-        safetensors.read(tmp_path / "nothing", "hint")
+        read_tensors(tmp_path / "nothing", "hint")
     with pytest.raises(EmbedderUnavailable, match="nothing"):
         tokenizer.read(tmp_path / "nothing", "hint")
 
