@@ -53,6 +53,13 @@ class EmbedderModule(Protocol):
 
     SUMMARY: str
 
+    def fingerprint(self, settings: Settings) -> str:
+        """Name all that decides what the vectors are: settings, files, version; no secret.
+
+        An index is filled again when it changes. Computed for each question, so no model is loaded
+        and no file is read for it; something missing or wrong changes it and raises no error.
+        """
+
     def load(self, settings: Settings) -> Embedder | None:
         """Make the embedder ready; None says that the user wants no embeddings.
 
@@ -72,6 +79,13 @@ class VerifiableModule(Protocol):
 
     def verify(self, settings: Settings) -> str:
         """Read every byte and say what was found right; raise EmbedderUnavailable if it isn't."""
+
+
+def digest(*parts: object) -> str:
+    """Return 16 hex digits that name these values and show none of them."""
+    from blake3 import blake3
+
+    return str(blake3(repr(parts).encode("utf-8", "surrogatepass")).hexdigest())[:16]
 
 
 def identity(embedder: Embedder) -> str:

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 from urllib.parse import urlsplit
 
+from memory_bank.embedders.base import digest
 from memory_bank.errors import BadSetting, EmbedderUnavailable
 from memory_bank.models.checksums import Known, recall, remember
 
@@ -133,6 +134,16 @@ class HttpEmbedder:
         raise EmbedderUnavailable(message, hint, _BAD_ANSWER)
 
 
+def fingerprint(settings: Settings) -> str:
+    """Name the endpoint, its model and the length of its vectors; neither key nor query string."""
+    options = settings.http
+    try:
+        place = Endpoint.of(options, _HINT).place
+    except BadSetting:
+        place = ""  # `load` says what is wrong
+    return digest(place, options.model, options.dimension)
+
+
 def load(settings: Settings) -> HttpEmbedder:
     """Check the settings, ask nothing yet.
 
@@ -236,7 +247,7 @@ class Endpoint:
         try:
             with closing(transport.handle_request(self._request(body, seconds))) as response:
                 if not response.is_success:
-                    raise self._refused(response, _read(response, until, _SHOWN))
+                    raise self._refused(response, _peek(response, until))
                 raw = _read(response, until, _LARGEST + 1)
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise self._unreachable(error, seconds) from None  # it refers to the key
@@ -355,6 +366,16 @@ def _certificates(scheme: str) -> ssl.SSLContext:
 
     https = scheme == "https"
     return ssl.create_default_context() if https else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def _peek(response: httpx2.Response, end: float) -> bytes:
+    """Read how a refusal begins; one that breaks off is a refusal all the same."""
+    import httpx2
+
+    try:
+        return _read(response, end, _SHOWN)
+    except httpx2.HTTPError:
+        return b""
 
 
 def _read(response: httpx2.Response, end: float, most: int) -> bytes:

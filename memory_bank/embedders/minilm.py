@@ -74,6 +74,11 @@ class MiniLM:
         return Bert.of(read_tensors(path, _HINT), _HEADS, str(path), _HINT)
 
 
+def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)
+    """Name the weights: no setting changes it."""
+    return MiniLM.model_hash
+
+
 def load(settings: Settings) -> MiniLM:  # noqa: ARG001  (the contract's signature)
     """Find the installed weights; raise EmbedderUnavailable when they are missing or cut short."""
     folder = _folder()

@@ -10,5 +10,10 @@ if TYPE_CHECKING:
 SUMMARY = "no vectors: search by words and links only"
 
 
+def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)
+    """Return one word: there are no vectors."""
+    return "none"
+
+
 def load(settings: Settings) -> None:
     """Return None: the user wants no embeddings."""

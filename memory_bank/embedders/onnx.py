@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from memory_bank.embedders.base import digest
 from memory_bank.errors import EmbedderUnavailable
 from memory_bank.models.checksums import Known, recall, remember
 
@@ -73,9 +74,7 @@ class Onnx:
         """Identify the files and the settings that change what comes out of them."""
         from blake3 import blake3
 
-        options = self._options
-        recipe = (options.pooling, options.query_prefix, options.passage_prefix, options.max_tokens)
-        return blake3(f"{self._known.model_hash}{recipe}".encode()).hexdigest()[:16]
+        return blake3(f"{self._known.model_hash}{_recipe(self._options)}".encode()).hexdigest()[:16]
 
     @cached_property
     def _known(self) -> Known:
@@ -88,25 +87,13 @@ class Onnx:
     @cached_property
     def _key(self) -> str:
         """Name the files as they are now: another size or time means they are hashed again."""
-        parts = [str(self._folder)]
-        for path in self._files:
-            try:
-                about = path.stat()
-            except OSError as error:
-                raise EmbedderUnavailable(f"{path}: {error.strerror}", _HINT) from error
-            parts.append(f"{path.name}:{about.st_size}:{about.st_mtime_ns}")
-        return "|".join(parts)
-
-    @property
-    def _files(self) -> list[Path]:
-        # also model.onnx_data, model.onnx.data: where a large model's weights are
-        return [*sorted(self._folder.glob(f"{_MODEL}*")), self._folder / _TOKENIZER]
+        return "|".join([str(self._folder), *_stamps(self._folder)])
 
     def _hash(self) -> str:
         from blake3 import blake3
 
         digest = blake3()
-        for path in self._files:
+        for path in _files(self._folder):
             try:
                 with path.open("rb") as file:
                     while chunk := file.read(_CHUNK):
@@ -130,11 +117,18 @@ class Onnx:
         return Session(self._folder / _MODEL, hint, by_cls=by_cls)
 
 
+def fingerprint(settings: Settings) -> str:
+    """Name the files by size and time, and the settings that change what comes out of them."""
+    folder = _folder(settings)
+    stamps = _stamps(folder) if folder else []
+    return digest(str(folder), stamps, _recipe(settings.onnx))
+
+
 def load(settings: Settings) -> Onnx:
     """Find the model; raise EmbedderUnavailable when a file or onnxruntime is missing."""
-    if not settings.onnx.path:
+    folder = _folder(settings)
+    if folder is None:
         raise EmbedderUnavailable("onnx.path is not set", _HINT)
-    folder = Path(settings.onnx.path).expanduser().absolute()
     for name in (_MODEL, _TOKENIZER):
         if not (folder / name).is_file():
             raise EmbedderUnavailable(f"{folder / name}: there is no such file", _HINT)
@@ -143,3 +137,30 @@ def load(settings: Settings) -> Onnx:
             "onnxruntime is not installed", "run: pip install 'markdown-memory-bank[onnx]'"
         )
     return Onnx(folder, settings.onnx)
+
+
+def _folder(settings: Settings) -> Path | None:
+    path = settings.onnx.path
+    return Path(path).expanduser().absolute() if path else None
+
+
+def _files(folder: Path) -> list[Path]:
+    # also model.onnx_data, model.onnx.data: where a large model's weights are
+    return [*sorted(folder.glob(f"{_MODEL}*")), folder / _TOKENIZER]
+
+
+def _stamps(folder: Path) -> list[str]:
+    """Name the files as they are now, by size and time of change."""
+    stamps = []
+    for path in _files(folder):
+        try:
+            about = path.stat()
+        except OSError as error:
+            stamps.append(f"{path.name}:{error.strerror}")
+        else:
+            stamps.append(f"{path.name}:{about.st_size}:{about.st_mtime_ns}")
+    return stamps
+
+
+def _recipe(options: Options) -> tuple[str, str, str, int]:
+    return options.pooling, options.query_prefix, options.passage_prefix, options.max_tokens

@@ -70,6 +70,11 @@ def _shared(folder: Path) -> Table:
     return Table(folder / TABLE.name, folder / TOKENIZER.name, _HINT)
 
 
+def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)
+    """Name the table and how it is used: no setting changes it."""
+    return Static.model_hash
+
+
 def load(settings: Settings) -> Static:  # noqa: ARG001  (the contract's signature)
     """Find the table; raise EmbedderUnavailable when it is missing or cut short."""
     folder = _folder()

@@ -171,14 +171,14 @@ class Index:
 
     def _signature(self) -> str:
         """Name what fills the retrievers: no model is loaded for it, and no secret is in it."""
-        settings = self._settings
-        parts = (
-            f"{self.keyword.version}.{TEXT_VERSION}",
-            settings.memory.embedder,
-            settings.http.url,
-            settings.http.model,
-        )
-        return " ".join((*parts, settings.onnx.path))
+        from memory_bank import plugins
+
+        name = self._settings.memory.embedder
+        try:
+            own = plugins.load("embedders", name).fingerprint(self._settings)
+        except BadInput:
+            own = ""  # `vectors` says that there is none of this name
+        return f"{self.keyword.version}.{TEXT_VERSION} {name} {own}"
 
 
 def _connect(place: Layout, healed: Healed) -> tuple[Connection, sqlite.Identity]:

@@ -38,6 +38,14 @@ ODD = [
 ]
 
 
+SAME = {
+    "onnx": frozenset[str](),
+    "http": frozenset({"key", "batch", "timeout", "retries"}),
+}
+"""Settings of an embedder that don't change its vectors; each other one changes its fingerprint."""
+SETTINGS = [(name, key) for name in SAME for key in getattr(Settings(), name)._fields]
+
+
 @pytest.fixture(scope="module", params=NAMES)
 def settings(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -173,6 +181,52 @@ def test_what_it_returns_may_be_changed(embedder: Embedder) -> None:
     before = embedder.embed(TEXTS).copy()
     embedder.embed(TEXTS)[:] = 7
     assert np.array_equal(embedder.embed(TEXTS), before)
+
+
+def _changed(settings: Settings, name: str, key: str) -> Settings:
+    section = getattr(settings, name)
+    value = getattr(section, key)
+    other = f"{value}-x" if isinstance(value, str) else value + 1
+    return settings._replace(**{name: section._replace(**{key: other})})
+
+
+@pytest.mark.parametrize("name", plugins.names("embedders"))
+def test_the_fingerprint_is_the_same_each_time(name: str) -> None:
+    """Of settings that say nothing as well: what is missing is no error here."""
+    module = plugins.load("embedders", name)
+    found = module.fingerprint(Settings())
+    assert isinstance(found, str)
+    assert found
+    assert module.fingerprint(Settings()) == found
+
+
+@pytest.mark.parametrize("name", plugins.names("embedders"))
+def test_an_embedder_of_settings_says_which_matter(name: str) -> None:
+    """A section of its name stands in SAME, even if all of its settings matter."""
+    assert hasattr(Settings(), name) == (name in SAME)
+
+
+@pytest.mark.parametrize(("name", "key"), SETTINGS)
+def test_a_setting_that_changes_vectors_changes_the_fingerprint(name: str, key: str) -> None:
+    """Otherwise the index would wait for ever for vectors that nothing makes."""
+    made = Settings()
+    made = made._replace(
+        onnx=made.onnx._replace(path="/models/m"),
+        http=made.http._replace(url="http://host/v1/embeddings", model="m"),
+    )
+    fingerprint = plugins.load("embedders", name).fingerprint
+    same = fingerprint(_changed(made, name, key)) == fingerprint(made)
+    assert same == (key in SAME[name])
+
+
+@pytest.mark.parametrize("name", plugins.names("embedders"))
+def test_the_fingerprint_holds_no_secret(name: str) -> None:
+    """It is written into the index."""
+    made = Settings()
+    for url in ("https://host/v1/embeddings?key=hunter2", "https://me:hunter2@host/v1/embeddings"):
+        http = made.http._replace(url=url, model="m", key="hunter2")
+        found = plugins.load("embedders", name).fingerprint(made._replace(http=http))
+        assert "hunter2" not in found
 
 
 def test_none_gives_no_embedder() -> None:

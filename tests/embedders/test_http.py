@@ -212,6 +212,20 @@ def test_a_refusal_does_not_show_the_key() -> None:
     assert KEY not in repr(embedder._endpoint)
 
 
+def test_a_refusal_that_breaks_off_is_a_refusal() -> None:
+    """Its status says enough: it is not tried again."""
+
+    def answer(handler: Handler) -> None:
+        handler.send_response(401)
+        handler.send_header("Content-Length", "1000")
+        handler.end_headers()
+        handler.close_connection = True
+
+    with serving(answer) as served:
+        assert "HTTP 401: nothing" in _fails(_load(served), "embedder_refused")
+    assert len(served.requests) == 1
+
+
 BAD: dict[str, object] = {
     "garbage": b"<html>login</html>",
     "not utf-8": b'{"data": "\xff"}',

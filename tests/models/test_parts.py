@@ -38,13 +38,15 @@ _ROOT = __file__.rsplit("tests", 1)[0]
 
 
 def test_listing_the_embedders_imports_nothing_heavy() -> None:
-    """`embedder list` reads each SUMMARY, and a search by words loads one without using it."""
+    """`embedder list` reads each SUMMARY, a fingerprint needs no model, and a search by words loads one without using it."""
     script = """
 import sys
 from memory_bank import plugins
 from memory_bank.config import Settings
 for name in plugins.names("embedders"):
-    assert plugins.load("embedders", name).SUMMARY
+    module = plugins.load("embedders", name)
+    assert module.SUMMARY
+    assert module.fingerprint(Settings())
 static = plugins.load("embedders", "static").load(Settings())
 assert static.dimension and static.model_hash
 heavy = "numpy tokenizers onnx onnxruntime safetensors httpx2 urllib.request http.client subprocess tempfile wordllama"
