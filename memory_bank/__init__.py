@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memory_bank.actions.create import create
     from memory_bank.actions.doctor import doctor
     from memory_bank.actions.evaluate import Judged, evaluate, evaluate_collection
+    from memory_bank.actions.imports import import_notes
     from memory_bank.actions.listing import list_notes, show, tag_counts
     from memory_bank.actions.navigate import ghosts, links_of, path_between, related
     from memory_bank.actions.organise import delete, merge, rename, restore, trash
@@ -38,6 +39,7 @@ _HOMES = {
     "actions.create": ("create",),
     "actions.doctor": ("doctor",),
     "actions.evaluate": ("Judged", "evaluate", "evaluate_collection"),
+    "actions.imports": ("import_notes",),
     "actions.listing": ("list_notes", "show", "tag_counts"),
     "actions.navigate": ("ghosts", "links_of", "path_between", "related"),
     "actions.organise": ("delete", "merge", "rename", "restore", "trash"),
@@ -64,6 +66,7 @@ __all__ = [
     "evaluate",
     "evaluate_collection",
     "ghosts",
+    "import_notes",
     "init",
     "links_of",
     "list_notes",

@@ -25,7 +25,8 @@ def load(kind: str, name: str) -> ModuleType:
     """Import one plug-in by name; raise BadInput, naming the others, when there is none."""
     if name not in names(kind):
         known = ", ".join(names(kind))
-        raise BadInput(f"there is no {kind.rstrip('s')} called {name!r}", f"choose one of: {known}")
+        one = kind.rpartition(".")[2].rstrip("s")
+        raise BadInput(f"there is no {one} called {name!r}", f"choose one of: {known}")
     return import_module(f"memory_bank.{kind}.{name}")
 
 

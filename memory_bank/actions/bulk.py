@@ -26,7 +26,7 @@ from memory_bank.actions.remember import (
 from memory_bank.actions.twins import twins
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
-from memory_bank.errors import BadInput, Conflict, NoteExists, UnreadableNote
+from memory_bank.errors import BadInput, Conflict, MemoryBankError, NoteExists, UnreadableNote
 from memory_bank.manifest import lookup
 from memory_bank.notes import frontmatter, spelling
 from memory_bank.notes.note import Entity
@@ -41,7 +41,7 @@ from memory_bank.notes.schema import (
 )
 
 REFUSED = "refused"
-_REFUSALS = (BadInput, NoteExists, UnreadableNote, Conflict)
+REFUSALS = (BadInput, NoteExists, UnreadableNote, Conflict)
 """What is wrong with one item; a disk that refuses ends the whole write."""
 
 
@@ -124,8 +124,8 @@ class _Batch:
     def write(self, item: Item) -> Remembered | Refused:
         try:
             return self._write(item)
-        except _REFUSALS as error:
-            return Refused(error.code, error.message, error.hint)
+        except REFUSALS as error:
+            return refused(error)
 
     def record(self) -> dict[str, str]:
         """Write down which agents wrote; return by path why that can't be done, if so."""
@@ -137,18 +137,13 @@ class _Batch:
 
     def _write(self, item: Item) -> Remembered:
         bank = self._bank
-        check_content(bank, item.content)
-        check_source(item.source_type)
-        kind, by = (
-            known_type(item.type) or DEFAULT_TYPE,
-            writer(item.source_type, item.source_agent),
-        )
-        item = replace(item, type=kind, tags=check_tags(item.tags), **_references(bank, item))
+        by = writer(item.source_type, item.source_agent)
+        item = _completed(bank, item)
         hashed = content_hash(item.content)
         if hashed in self._pending:
             bank.catch_up()
             self._pending.clear()
-        found = twins(bank, hashed, first_path(bank, item.content, kind, item.name))
+        found = twins(bank, hashed, first_path(bank, item.content, item.type, item.name))
         same_as = found.far.path if found.far else None
         if found.near is not None:
             refs = {name: list(getattr(item, name)) for name in _REFERENCES}
@@ -164,17 +159,17 @@ class _Batch:
     def _create(self, item: Item, hashed: str) -> Remembered:
         bank = self._bank
         created = item.created_at or datetime.now(UTC)
-        number = item.id or note_id(item.content, created)
-        if item.id:
-            self._check_id(item.id)
+        number = note_id(item.content, created)
         text = text_of(item, number, created)
         check_size(bank, text)
-        path, etag = create_note(bank, text, item.content, item.type, item.name)
-        self._ids.add(number)
         meta, _ = read_meta(frontmatter.metadata(frontmatter.split(text))[0])
+        if meta.id != number:
+            self._check_id(meta.id)
+        path, etag = create_note(bank, text, item.content, item.type, item.name)
+        self._ids.add(meta.id)
         return Remembered(
             schema_version=SCHEMA_VERSION,
-            note_id=meta.id or number,
+            note_id=meta.id,
             action=CREATED,
             content_hash=hashed,
             tags=meta.tags,
@@ -196,6 +191,33 @@ class _Batch:
 _REFERENCES = ("entity_refs", "file_refs", "symbol_refs")
 
 
+def refusal(bank: Bank, item: Item) -> Refused | None:
+    """Return why an item whose content no note has could not be written; None if it could."""
+    try:
+        item = _completed(bank, item)
+        text = text_of(item, "", item.created_at or datetime.now(UTC))
+        check_size(bank, text)
+        path = first_path(bank, item.content, item.type, item.name)
+        if item.name:
+            bank.store.check_new(path, text, given=item.content)
+    except REFUSALS as error:
+        return refused(error)
+    return None
+
+
+def refused(error: MemoryBankError) -> Refused:
+    """Return an error as what became of an item."""
+    return Refused(error.code, error.message, error.hint)
+
+
+def _completed(bank: Bank, item: Item) -> Item:
+    """Return an item as it is written; raise BadInput for what can't be."""
+    check_content(bank, item.content)
+    check_source(item.source_type)
+    kind = known_type(item.type) or DEFAULT_TYPE
+    return replace(item, type=kind, tags=check_tags(item.tags), **_references(bank, item))
+
+
 def _references(bank: Bank, item: Item) -> dict[str, Any]:
     """Return an item's references in the form that notes have them."""
     return {
@@ -210,12 +232,13 @@ def _plain(found: Entity) -> dict[str, str]:
 
 
 def text_of(item: Item, number: str, created: datetime) -> str:
-    """Return the text of a new note; raise UnreadableNote for front matter that can't be parsed.
+    """Return the text of a new note, whose id is `number` if it brings none.
 
-    Of front matter that the item brings, every byte stays; tags and aliases are added to it.
+    Of front matter that the item brings, every byte stays; tags and aliases are added to it. Raises
+    UnreadableNote for front matter that can't be parsed.
     """
     ours: dict[str, object] = {
-        "id": number,
+        "id": item.id or number,
         "title": item.title,
         "type": item.type,
         "tags": list(item.tags),

@@ -127,16 +127,20 @@ class Store:
         """
         from memory_bank.notes import reader
 
-        names.check_new(path)
         with self.writing():
-            if self.exists(path):
-                raise files.taken(path)
+            self.check_new(path, text, given=given)
             data = reader.encoded(text)
-            self._check_secrets(text, (), given=given, path=path)
             self._placing(path)
             with files.opened(self.root, path, "write", make=True) as file:
                 files.replace(file, data, files.ABSENT)
         return etag(data)
+
+    def check_new(self, path: str, text: str, *, given: str = "") -> None:
+        """Raise what `create` would raise for this path and text, before anything is written."""
+        names.check_new(path)
+        if self.exists(path):
+            raise files.taken(path)
+        self._check_secrets(text, (), given=given, path=path)
 
     def change(
         self,

@@ -1,0 +1,153 @@
+"""What an importer is: it reads a source outside the bank and yields notes to write.
+
+An importer is a module of this package. It is named by its file, with `-` for `_`, and has
+
+    SUMMARY: str                                      one line for the help: what it reads
+    read(path: Path) -> Iterator[Entry | Unread]      yields the notes, and what it could not read
+    detect(path: Path) -> bool                        may be left out: whether it can read that path
+
+It yields values and writes nothing. Names and keys are those of the source, and wikilinks between
+its notes have the notes' names: where the notes go to is decided elsewhere. What it reads is data:
+no path and no address in it is followed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from memory_bank.actions.bulk import Item
+from memory_bank.errors import UnreadableNote
+from memory_bank.filenames import NOTE_SUFFIXES
+from memory_bank.notes import frontmatter
+from memory_bank.notes.normal import nfc
+from memory_bank.notes.note import Meta
+from memory_bank.notes.schema import read_meta
+
+MOST_BYTES = 10_000_000
+"""Of a file that is read; a larger one is named as unread."""
+_NOT_IN_NAMES = str.maketrans('<>:"|?*\\#^[]', "------------")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A note of a source."""
+
+    key: str
+    """What the source knows it by, today and at the next import."""
+    item: Item
+
+
+class Unread(NamedTuple):
+    """Something of a source that becomes no note."""
+
+    place: str
+    """Where it is, inside the source."""
+    reason: str
+
+
+class Importer(Protocol):
+    """A module of this package; it may have `detect` too."""
+
+    SUMMARY: str
+
+    def read(self, path: Path) -> Iterator[Entry | Unread]:
+        """Yield the notes of a source, and what of it can't be read."""
+        ...
+
+
+class MarkdownFile(NamedTuple):
+    """A Markdown file of a source."""
+
+    name: str
+    """Its path below the source without its suffix."""
+    path: str
+    front_matter: str
+    """With its fences."""
+    body: str
+    meta: Meta
+    created: datetime
+    """By its front matter, else the file's own time."""
+
+
+def markdown_files(path: Path) -> Iterator[MarkdownFile | Unread]:
+    """Read the Markdown files of a folder, hidden ones left out, or one file."""
+    for found in [path] if path.is_file() else _files(path):
+        if isinstance(found, Unread):
+            yield found
+            continue
+        place = found.name if found == path else found.relative_to(path).as_posix()
+        yield _markdown(found, place)
+
+
+def note_name(name: str) -> str:
+    """Return a name as a new note may have it: what some systems refuse in file names is `-`."""
+    return nfc(name).translate(_NOT_IN_NAMES)
+
+
+def item_of(file: MarkdownFile, *, kind: str) -> Item:
+    """Return a Markdown file as the note that it is; a changed name stays as an alias."""
+    name = note_name(file.name)
+    stem = file.name.rpartition("/")[2]
+    return Item(
+        file.body,
+        type=kind,
+        name=name,
+        created_at=file.created,
+        aliases=() if name == nfc(file.name) else (stem,),
+        front_matter=file.front_matter,
+    )
+
+
+def _files(folder: Path) -> Iterator[Path | Unread]:
+    failed: list[OSError] = []
+    for root, folders, files in os.walk(folder, onerror=failed.append):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in [*folders]:
+            if (Path(root) / name).is_symlink():
+                folders.remove(name)
+                files.append(name)
+        for name in sorted(name for name in files if not name.startswith(".")):
+            yield Path(root) / name
+    for error in failed:
+        place = Path(error.filename).relative_to(folder).as_posix()
+        yield Unread(place, f"the folder can't be read: {error.strerror}")
+
+
+def _markdown(file: Path, place: str) -> MarkdownFile | Unread:
+    suffix = next((suffix for suffix in NOTE_SUFFIXES if place.lower().endswith(suffix)), "")
+    try:
+        if reason := _no_note(file, suffix):
+            return Unread(place, reason)
+        modified = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+        decoded = frontmatter.decode(file.read_bytes())
+    except OSError as error:
+        return Unread(place, f"it can't be read: {error.strerror}")
+    except UnreadableNote as error:
+        return Unread(place, error.message)
+    parts = frontmatter.split(decoded.text)
+    raw, faults = frontmatter.metadata(parts)
+    lost = decoded.faults if not decoded.writable else faults if parts.block and not raw else ()
+    if lost:
+        return Unread(place, f"{lost[0].reason} (line {lost[0].line})")
+    if not parts.body.strip():
+        return Unread(place, "the note is empty")
+    meta, _ = read_meta(raw)
+    head = parts.opening + parts.block + parts.closing
+    name = place[: -len(suffix)]
+    return MarkdownFile(name, place, head, parts.body, meta, meta.created_at or modified)
+
+
+def _no_note(file: Path, suffix: str) -> str:
+    """Return why a file is no note, empty if it may be one."""
+    if file.is_symlink():
+        return "a symbolic link, which is not followed"
+    if not suffix or not file.is_file():
+        return "an attachment: no Markdown file"
+    if file.stat().st_size > MOST_BYTES:
+        return f"larger than {MOST_BYTES:,} bytes"
+    return ""

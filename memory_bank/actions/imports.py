@@ -1,0 +1,307 @@
+"""Import notes from other programs: again and again, and nothing twice."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from blake3 import blake3
+
+from memory_bank import plugins
+from memory_bank.actions.bulk import (
+    REFUSALS,
+    Item,
+    Refused,
+    refusal,
+    refused,
+    remember_many,
+    text_of,
+)
+from memory_bank.actions.importers.base import Entry, Importer, Unread
+from memory_bank.bank import Bank
+from memory_bank.errors import BadInput
+from memory_bank.manifest import lookup
+from memory_bank.manifest.lookup import NoteRow
+from memory_bank.notes import frontmatter
+from memory_bank.notes.identity import normalise
+from memory_bank.notes.names import folded, key, name_of
+from memory_bank.notes.note import Link
+from memory_bank.notes.relink import relink
+from memory_bank.notes.schema import content_hash, keys_of
+
+PACKAGE = "actions.importers"
+CREATED, UPDATED, UNCHANGED = "created", "updated", "unchanged"
+SAME_CONTENT, KEPT, REFUSED = "same_content", "kept", "refused"
+FROM, HASH = "imported_from", "imported_hash"
+"""Keys of front matter: what a note was imported from, and a hash of what was imported."""
+_OURS = frozenset([HASH, "id", "created_at"])
+"""Keys that a hash leaves out: they are given here, where the source has none."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedNote:
+    """What became of a note of the source."""
+
+    key: str
+    """What the source knows it by."""
+    action: str
+    """`created`, `updated`, `unchanged`, `same_content` (another note, at `path`, has it), `kept`
+    (changed in the source and here: the note stays), `refused`."""
+    path: str | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import did, or would do."""
+
+    kind: str
+    source: str
+    dry_run: bool
+    counts: Mapping[str, int]
+    """Notes by action."""
+    notes: tuple[ImportedNote, ...]
+    """In the order of the source."""
+    unread: tuple[Unread, ...]
+    """What could not be read, and why."""
+
+
+def kinds() -> list[str]:
+    """List the kinds of sources, sorted."""
+    return [name.replace("_", "-") for name in plugins.names(PACKAGE)]
+
+
+def summaries() -> dict[str, str]:
+    """Map each kind of source to what its importer reads."""
+    return {kind: _load(kind).SUMMARY for kind in kinds()}
+
+
+def import_notes(
+    bank: Bank, kind: str, path: str | Path, *, into: str = "", dry_run: bool = False
+) -> Imported:
+    """Write the notes of a source, below the folder `into`, and return what became of each.
+
+    A note keeps where it is from. When it is imported again, it is updated if the source changed
+    and the note did not; its old text goes to the trash. A note that changed here stays, and is
+    named. With `dry_run` nothing is written. Raises BadInput for an unknown kind and for a path
+    that is not there or of another kind, BadName for a folder that can't be one.
+    """
+    bank.check_enabled()
+    importer = _load(kind)
+    source = _source(bank, kind, importer, Path(path))
+    folder = name_of(bank.path_of(into)) if into else ""
+    try:
+        read = list(importer.read(source))
+    except OSError as error:
+        raise BadInput(f"{path} can't be read: {error.strerror}") from error
+    entries = [one for one in read if isinstance(one, Entry)]
+    run = _Run(bank, f"{kind}:{folder or source.name}/", folder, entries)
+    with bank.lock, bank.store.writing():
+        bank.catch_up(insist=True)
+        run.plan()
+        if not dry_run:
+            run.write()
+            bank.catch_up()
+    found = tuple(run.found[number] for number in range(len(entries)))
+    actions = [note.action for note in found]
+    return Imported(
+        kind=kind,
+        source=str(source),
+        dry_run=dry_run,
+        counts={action: actions.count(action) for action in dict.fromkeys(actions)},
+        notes=found,
+        unread=tuple(one for one in read if isinstance(one, Unread)),
+    )
+
+
+def _load(kind: str) -> Importer:
+    """Import an importer; raise BadInput, naming the others, when there is none."""
+    if kind not in kinds():
+        known = ", ".join(kinds())
+        raise BadInput(f"there is no importer called {kind!r}", f"choose one of: {known}")
+    return cast("Importer", plugins.load(PACKAGE, kind.replace("-", "_")))
+
+
+def _source(bank: Bank, kind: str, importer: Importer, path: Path) -> Path:
+    """Return a source's absolute path; raise BadInput if it can't be one."""
+    source, root = path.expanduser().resolve(), bank.layout.root.resolve()
+    if not source.exists():
+        raise BadInput(f"{path} is not there", "name the folder or file to import")
+    hidden = source in root.parents and any(
+        part.startswith(".") for part in root.relative_to(source).parts
+    )
+    if source == root or root in source.parents or (source in root.parents and not hidden):
+        raise BadInput(f"{path} and the bank overlap", "notes of a bank need no import")
+    if not _detects(importer, source):
+        others = [other for other in kinds() if other != kind and _detects(_load(other), source)]
+        hint = f"choose one of: {', '.join(others)}" if others else "see `memory-bank import -h`"
+        raise BadInput(f"{path} is nothing that {kind} reads", hint)
+    return source
+
+
+def _detects(importer: Importer, path: Path) -> bool:
+    detect = getattr(importer, "detect", None)
+    return detect is None or bool(detect(path))
+
+
+class _Update(NamedTuple):
+    number: int
+    note: NoteRow
+    item: Item
+
+
+class _Run:
+    """One import: what is to be done with each entry, by its number, and what was done."""
+
+    def __init__(self, bank: Bank, origin: str, folder: str, entries: list[Entry]) -> None:
+        self._bank = bank
+        self._origin = origin
+        self._folder = folder
+        self._entries = entries
+        self._linked = {key(entry.item.name) for entry in entries if entry.item.name}
+        self._new: list[tuple[int, Item]] = []
+        self._updates: list[_Update] = []
+        self._contents: dict[str, str] = {}
+        self._planned: set[str] = set()
+        self.found: dict[int, ImportedNote] = {}
+
+    def plan(self) -> None:
+        """Compare each entry with the bank; what needs no write has its result then."""
+        known = self._imported_before()
+        seen: set[str] = set()
+        for number, entry in enumerate(self._entries):
+            done = partial(self._done, number)
+            try:
+                if entry.key in seen:
+                    raise BadInput("the source has it twice")
+                seen.add(entry.key)
+                item, hashed = self._prepared(entry)
+                old = known.get(str(item.extra[FROM]))
+                if old is None:
+                    self._plan_new(number, item)
+                else:
+                    self._plan_old(number, item, old, hashed)
+            except REFUSALS as error:
+                done(REFUSED, reason=refused(error).reason)
+
+    def write(self) -> None:
+        """Write what was planned."""
+        results = remember_many(self._bank, [item for _, item in self._new])
+        for (number, _), result in zip(self._new, results, strict=True):
+            if isinstance(result, Refused):
+                self._done(number, REFUSED, reason=result.reason)
+            else:
+                self._done(number, CREATED, result.path)
+        for number, note, item in self._updates:
+            try:
+                self._update(note, item)
+            except REFUSALS as error:
+                self._done(number, REFUSED, note.path, refused(error).reason)
+
+    def _done(
+        self, number: int, action: str, path: str | None = None, reason: str | None = None
+    ) -> None:
+        self.found[number] = ImportedNote(self._entries[number].key, action, path, reason)
+
+    def _imported_before(self) -> dict[str, NoteRow]:
+        """Map what notes were imported from to the notes; of copies the first path counts."""
+        rows = self._bank.healing(
+            lambda index: lookup.notes(index.base, lookup.dates(index.base).keys()).values()
+        )
+        found: dict[str, NoteRow] = {}
+        for row in sorted(rows, key=lambda row: row.path):
+            origin = row.rest.get("extra", {}).get(FROM)
+            if isinstance(origin, str) and origin.startswith(self._origin):
+                found.setdefault(origin, row)
+        return found
+
+    def _prepared(self, entry: Entry) -> tuple[Item, str]:
+        """Return an entry's note as it is written here, and its hash."""
+        item = entry.item
+        whole = item.front_matter + item.content
+        raw, _ = frontmatter.metadata(frontmatter.split(whole)) if item.front_matter else ({}, ())
+        changes: dict[str, object] = {name: None for name in (FROM, HASH) if name in raw}
+        changes |= dict.fromkeys(keys_of(raw, "source_type"), "import")
+        if changes:
+            whole = frontmatter.set_keys(whole, changes)
+        if self._folder and self._linked:
+            start = len(whole) - len(frontmatter.split(whole).body) if item.front_matter else 0
+            whole = relink(whole, self._moved, start)
+        parts = frontmatter.split(whole) if item.front_matter else None
+        item = replace(
+            item,
+            front_matter=parts.opening + parts.block + parts.closing if parts else "",
+            content=parts.body if parts else whole,
+            name="/".join(filter(None, (self._folder, item.name))),
+            source_type="import",
+            extra={**item.extra, FROM: self._origin + entry.key},
+        )
+        hashed = _hash(text_of(item, "", _EPOCH))
+        return replace(item, extra={**item.extra, HASH: hashed}), hashed
+
+    def _moved(self, link: Link) -> str | None:
+        """Return where a wikilink to a note of the source by its path leads to here.
+
+        A bare name stays what is shown; it is found by itself.
+        """
+        by_path = "/" in link.target or link.text
+        if link.kind == "markdown" or not by_path or key(link.target) not in self._linked:
+            return None
+        return f"{self._folder}/{link.target}"
+
+    def _plan_new(self, number: int, item: Item) -> None:
+        hashed = content_hash(item.content)
+        there = self._bank.healing(lambda index: lookup.with_content(index.base, hashed))
+        path = there[0].path if there else self._contents.get(hashed)
+        if path is not None:
+            self._done(number, SAME_CONTENT, path)
+            return
+        if found := refusal(self._bank, item):
+            self._done(number, REFUSED, reason=found.reason)
+            return
+        path = self._bank.path_of(item.name) if item.name else None
+        if path and folded(path) in self._planned:
+            self._done(number, REFUSED, reason=f"another note of the source is named {path!r}")
+            return
+        if path:
+            self._planned.add(folded(path))
+        self._contents[hashed] = path or self._entries[number].key
+        self._new.append((number, item))
+        self._done(number, CREATED, path)
+
+    def _plan_old(self, number: int, item: Item, old: NoteRow, hashed: str) -> None:
+        recorded = str(old.rest.get("extra", {}).get(HASH, ""))
+        here = "" if recorded == hashed else _hash(self._bank.store.read(old.path).text)
+        if hashed in {recorded, here}:
+            self._done(number, UNCHANGED, old.path)
+        elif here != recorded:
+            self._done(number, KEPT, old.path, "it changed in the source, and here too")
+        else:
+            self._updates.append(_Update(number, old, item))
+            self._done(number, UPDATED, old.path)
+
+    def _update(self, note: NoteRow, item: Item) -> None:
+        """Replace a note that nobody changed here; its id and its date stay."""
+        store = self._bank.store
+        now = store.read(note.path)
+        created = now.meta.created_at or item.created_at or datetime.now(UTC)
+        text = text_of(item, now.meta.id, created)
+        store.keep(note.path)
+        store.change(note.path, lambda _: text, now.etag, given=item.content)
+        self._bank.updates.add(note.key, time.time())
+
+
+def _hash(text: str) -> str:
+    """Return a hash of what a note says, in front matter and body; not of how it is written."""
+    parts = frontmatter.split(text)
+    raw, _ = frontmatter.metadata(parts)
+    said = {name: value for name, value in raw.items() if name not in _OURS}
+    values = json.dumps(said, sort_keys=True, default=str)
+    return blake3(f"{values}\0{normalise(parts.body)}".encode(errors="replace")).hexdigest(8)

@@ -1,0 +1,151 @@
+"""Read decision records (ADRs) as Nygard's template, adr-tools and MADR write them.
+
+Nygard: https://cognitect.com/blog/2011/11/15/documenting-architecture-decisions; adr-tools has
+`Date:` below the title and a section `Status`; MADR 2 has `* Status:` and `* Date:` below the
+title, MADR 3 and 4 have `status` and `date` in the front matter.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from memory_bank.notes.dates import to_datetime
+from memory_bank.notes.relations import as_type
+
+_NEWLINE = re.compile(r"\r\n|\n|\r")
+_HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t#]*")
+_FIELD = re.compile(
+    r"(?P<mark>[*-][ \t]+)?\**(?P<key>status|date)\**:\**[ \t]*(?P<value>\S.*)", re.IGNORECASE
+)
+_RELATION = re.compile(
+    r"(?P<mark>[*-][ \t]+)?(?P<word>[a-z]+[ \t]+by|[a-z]+s)[ \t]+"
+    r"(?:\[(?P<text>[^\]\n]+)\]\((?P<path>[^()\s]+)\)|(?:ADR[-_ ]?)?(?P<number>\d{1,5}))[ \t.]*",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(?:adr[-_ ]?)?0*(\d{1,5})(?=\D|\Z)", re.IGNORECASE)
+_DAY_FIRST = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
+"""As early versions of adr-tools wrote dates."""
+_SUPERSEDED = "superseded"
+
+
+class DecisionRecord(NamedTuple):
+    """What a decision record says of itself."""
+
+    status: str
+    """In lower case: proposed, accepted, rejected, deprecated, superseded …"""
+    date: datetime | None
+    body: str
+    """The text; a reference to another record in the status is a typed link."""
+
+
+def read(body: str, status: str, name: str, names: Sequence[str]) -> DecisionRecord | None:
+    """Read a body as a decision record, whose front matter may say a status; None if it is none.
+
+    A record has a status, and headings for its context and its decision. `name` is its path
+    without suffix, `names` are those of the records that it may mean.
+    """
+    reading = _Reading(name, names)
+    lines = list(reading.lines(body))
+    if status:
+        reading.statuses.append(status)
+        relation = reading.relation(status)
+        if relation:
+            lines = [*"\n".join(lines).rstrip("\n").split("\n"), "", relation]
+    if not (reading.statuses and reading.has_context and reading.has_decision):
+        return None
+    text = "\n".join(lines)
+    return DecisionRecord(_status(reading.statuses), reading.date, text.rstrip("\n") + "\n")
+
+
+class _Reading:
+    """One record while it is read."""
+
+    def __init__(self, name: str, names: Sequence[str]) -> None:
+        self._folder = posixpath.dirname(name)
+        self._names = names
+        self.statuses: list[str] = []
+        self.date: datetime | None = None
+        self.has_context = self.has_decision = False
+
+    def lines(self, body: str) -> Iterator[str]:
+        """Yield the lines of a body, those of its status with links to other records."""
+        section, fence = "", ""
+        for line in _NEWLINE.split(body):
+            bare = line.strip()
+            if bare.startswith(("```", "~~~")):
+                fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
+            heading = None if fence else _HEADING.fullmatch(bare)
+            if heading:
+                section = heading[1].lower()
+                self.has_context |= section.startswith("context")
+                self.has_decision |= section.startswith("decision")
+            elif fence or not bare:
+                pass
+            elif section == "status":
+                self.statuses.append(bare.lstrip("*- \t"))
+                yield self.relation(bare) or line
+                continue
+            elif not self.has_context and (field := _FIELD.fullmatch(bare)):
+                yield from self._field(line, field)
+                continue
+            yield line
+
+    def _field(self, line: str, field: re.Match[str]) -> Iterator[str]:
+        value = field["value"].strip("* \t")
+        if field["key"].lower() == "date":
+            self.date = self.date or _date(value)
+            yield line
+            return
+        self.statuses.append(value)
+        relation = self.relation(value)
+        if not relation:
+            yield line
+            return
+        mark = field["mark"] or ""
+        yield f"{mark}{field['key']}: {_status([value])}"
+        yield from [f"{mark}{relation}"] if mark else ["", relation]
+
+    def relation(self, text: str) -> str:
+        """Return "superseded by [ADR-0012](0012-x.md)" as a typed link; empty if it is none."""
+        found = _RELATION.fullmatch(text)
+        target = self._target(found) if found else ""
+        if not found or not target:
+            return ""
+        shown = found["text"] or f"ADR-{found['number']}"
+        return f"{found['mark'] or ''}{as_type(found['word'])}:: [[{target}|{shown}]]"
+
+    def _target(self, found: re.Match[str]) -> str:
+        if found["number"]:
+            return self._numbered(int(found["number"]))
+        path = unquote(found["path"].partition("#")[0])
+        if "://" in path or not path.lower().endswith(".md"):
+            return ""
+        return posixpath.normpath(posixpath.join(self._folder, path[: -len(".md")]))
+
+    def _numbered(self, number: int) -> str:
+        for name in self._names:
+            folder, stem = posixpath.split(name)
+            found = _NUMBER.match(stem)
+            if folder == self._folder and found and int(found[1]) == number:
+                return name
+        return ""
+
+
+def _status(said: Sequence[str]) -> str:
+    words = [word[0].lower() for text in said if (word := re.search(r"[^\W\d_]+", text))]
+    return _SUPERSEDED if _SUPERSEDED in words else next(iter(words), "")
+
+
+def _date(text: str) -> datetime | None:
+    if found := _DAY_FIRST.fullmatch(text):
+        day, month, year = map(int, found.groups())
+        try:
+            return datetime(year, month, day, tzinfo=UTC)
+        except ValueError:
+            return None
+    return to_datetime(text)

@@ -1,0 +1,130 @@
+"""Every importer keeps the contract of actions/importers/base.py, one of a few lines too."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank import Bank, import_notes, plugins, show
+from memory_bank.actions import importers
+from memory_bank.actions.importers.base import Entry, Importer, Unread
+from memory_bank.actions.imports import PACKAGE, kinds, summaries
+from memory_bank.frontends.cli._outermost import run
+
+ROWS = '''"""Rows of a table."""
+
+import csv
+
+from memory_bank.actions.bulk import Item
+from memory_bank.actions.importers.base import Entry
+
+SUMMARY = "a CSV file with the columns title and text"
+
+
+def read(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            yield Entry(row["title"], Item(row["text"], title=row["title"]))
+'''
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Add an importer of one file, and return a source for it."""
+    plugin = tmp_path / "plugins" / "csv_rows.py"
+    plugin.parent.mkdir()
+    plugin.write_text(ROWS)
+    places = list(importers.__path__)
+    importers.__path__.append(str(plugin.parent))
+    plugins._names.cache_clear()
+    source = tmp_path / "birds.csv"
+    source.write_text("title,text\nOsprey,It dives.\nMerlin,It chases.\n")
+    yield source
+    importers.__path__[:] = places
+    plugins._names.cache_clear()
+
+
+@pytest.fixture(params=[name.replace("_", "-") for name in plugins.names(PACKAGE)])
+def source(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    """Make a source of each kind, with two notes and something that can't be read."""
+    kind: str = request.param
+    if kind == "mcp-memory":
+        lines = [
+            {"type": "entity", "name": name, "entityType": "bird", "observations": [name]}
+            for name in ("osprey", "merlin")
+        ]
+        file = tmp_path / "memory.jsonl"
+        file.write_text("\n".join([*map(json.dumps, lines), "oops"]))
+        return kind, file
+    folder = tmp_path / "source"
+    folder.mkdir()
+    (folder / "osprey.md").write_text("# Osprey\n\n- eats [[merlin]]\n")
+    (folder / "merlin.md").write_text("---\ntitle: Merlin\n---\nIt chases.\n")
+    (folder / "bird.png").write_bytes(b"\x89PNG")
+    return kind, folder
+
+
+def _module(kind: str) -> Importer:
+    found: Importer = plugins.load(PACKAGE, kind.replace("-", "_"))  # type: ignore[assignment]
+    return found
+
+
+def test_says_what_it_reads_in_a_line(source: tuple[str, Path]) -> None:
+    summary = _module(source[0]).SUMMARY
+    assert summary
+    assert "\n" not in summary
+    assert not summary.endswith(".")
+
+
+def test_yields_entries_of_different_keys_and_what_it_could_not_read(
+    source: tuple[str, Path],
+) -> None:
+    found = list(_module(source[0]).read(source[1]))
+    entries = [one for one in found if isinstance(one, Entry)]
+    unread = [one for one in found if isinstance(one, Unread)]
+    assert len({entry.key for entry in entries}) == len(entries) == 2
+    assert len(unread) == 1
+    assert unread[0].reason
+
+
+def test_reads_the_same_each_time_and_writes_nothing(source: tuple[str, Path]) -> None:
+    kind, path = source
+    place = path if path.is_dir() else path.parent
+    before = {file: file.stat().st_mtime_ns for file in [place, *place.rglob("*")]}
+    assert list(_module(kind).read(path)) == list(_module(kind).read(path))
+    assert {file: file.stat().st_mtime_ns for file in [place, *place.rglob("*")]} == before
+
+
+def test_finds_its_own_kind(source: tuple[str, Path], tmp_path: Path) -> None:
+    detect = getattr(_module(source[0]), "detect", None)
+    assert detect is None or detect(source[1])
+    assert detect is None or not detect(tmp_path / "nowhere")
+
+
+def test_a_second_import_does_nothing(
+    source: tuple[str, Path], folder: Path, opening: Callable[..., Bank]
+) -> None:
+    bank = opening(folder)
+    kind, path = source
+    assert import_notes(bank, kind, path, into="x").counts == {"created": 2}
+    assert import_notes(bank, kind, path, into="x").counts == {"unchanged": 2}
+
+
+def test_an_importer_of_one_file_is_found_listed_and_runs(
+    table: Path,
+    folder: Path,
+    opening: Callable[..., Bank],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert "csv-rows" in kinds()
+    assert summaries()["csv-rows"] == "a CSV file with the columns title and text"
+    assert run(["import", "-h"]) == 0
+    assert "csv-rows      a CSV file with the columns title and text" in capsys.readouterr().out
+    assert run(["import", "csv-rows", str(table), "--bank", str(folder)]) == 0
+    assert "2 notes: 2 created" in capsys.readouterr().out
+    assert show(opening(folder), "Osprey").body == "It dives.\n"
+    assert run(["import", "csv-rows", str(table), "--bank", str(folder)]) == 0
+    assert "2 notes: 2 unchanged" in capsys.readouterr().out
