@@ -23,6 +23,7 @@ from memory_bank import (
     restore,
 )
 from memory_bank.errors import BadName
+from memory_bank.frontends.mcp.quoting import one_line
 
 Opening = Callable[..., Bank]
 
@@ -71,6 +72,11 @@ def test_they_are_shown_written_out(odd: Path) -> None:
             assert written in shown
         for char in "\u200d\u200c\u202e":
             assert char not in shown
+
+
+@pytest.mark.parametrize("name", [PERSIAN, TURNED, FAMILY])
+def test_one_is_named_as_answers_write_it(odd: Path, opening: Opening, name: str) -> None:
+    assert opening(odd).find(one_line(name)) == name
 
 
 @pytest.mark.parametrize("name", ODD)

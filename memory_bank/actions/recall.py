@@ -104,7 +104,7 @@ def recall(
     type: str | None = None,  # noqa: A002  (the field's word)
     since: str | datetime | None = None,
     before: str | datetime | None = None,
-    linked_to: str = "",
+    linked_to: str | None = None,
     include_archived: bool = False,
     count_access: bool = True,
     progress: "Progress | None" = None,
@@ -128,7 +128,7 @@ def recall(
         mode=mode,
         limit=min(max(bank.settings.search.limit if limit is None else limit, 1), MOST),
         archived=include_archived,
-        node=node_of(bank, linked_to) if linked_to else "",
+        node="" if linked_to is None else node_of(bank, linked_to),
     )
     with bank.lock:
         answer, hits = _answer(bank, wanted, progress)

@@ -54,6 +54,8 @@ LONGEST_TITLE = 300
 """Characters of a title, which goes with each passage of the note."""
 MAX_TAGS = 1000
 """Tags of a note, those in its text included."""
+LONGEST_TAG = 200
+"""Characters of a tag, which goes with each passage of the note."""
 
 
 def folder_of(kind: str) -> str:
@@ -80,11 +82,15 @@ def _bare_tag(tag: str) -> str:
 
 
 def check_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return tags as `normalise_tags` does; raise BadInput for an empty one."""
+    """Return tags as `normalise_tags` does; raise BadInput for an empty or a long one."""
     tags = list(tags)
     for tag in tags:
         if not normalise_tags([tag]):
             raise BadInput(f"tag {tag!r} is empty", "give it at least one letter or digit")
+        if len(tag) > LONGEST_TAG:
+            raise BadInput(
+                f"the tag {tag[:30]!r}… has {len(tag):,} characters", f"at most {LONGEST_TAG}"
+            )
     return normalise_tags(tags)
 
 
@@ -193,7 +199,12 @@ class _Reading:
         found = normalise_tags([*self.words("tags", _tags, _commas), *inline])
         if len(found) > MAX_TAGS:
             self.faults.append(Fault(f"only the first {MAX_TAGS:,} of {len(found):,} tags count"))
-        return found[:MAX_TAGS]
+        found = found[:MAX_TAGS]
+        short = tuple(tag for tag in found if len(tag) <= LONGEST_TAG)
+        if short != found:
+            shown = f"{len(found) - len(short):,} longer than {LONGEST_TAG} characters"
+            self.faults.append(Fault(f"tags: {shown} do not count"))
+        return short
 
     def moment(self, name: str) -> datetime | None:
         for key, value in self.given(name):

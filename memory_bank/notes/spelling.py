@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+import unicodedata
 from pathlib import Path
 
 from memory_bank.filenames import NOTE_SUFFIXES
@@ -17,6 +19,11 @@ _LONGEST = 10_000
 """Characters of what may be a path: a system's own calls take the square of a longer one."""
 _FOLDER_SIGNS = frozenset("./\\")
 _HERE = re.compile(r"\A(?:\./+)+")
+_LINK = re.compile(r"\[\[([^\[\]|]++)(?:\|[^\[\]]*+)?\]\]|`([^`]++)`")
+"""A name as notes write it: a link, or code."""
+_CODE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
+_UNSEEN = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
+"""Categories of the characters that answers write out in names, as `\\u200c` for one."""
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9_+-]{0,9}\Z")
 _REFERENCE = re.compile(r"\w+:\S.*")
 """A symbol, person or ticket: `KIND:ID`. Titles have a space behind their colon."""
@@ -25,12 +32,17 @@ _REFERENCE = re.compile(r"\w+:\S.*")
 def of_note(name: str, place: Layout) -> str:
     r"""Return a note's name as links have it, from whatever form it is given in.
 
-    These are `.memories/facts/x.md`, `./facts/x`, `facts\x`, `facts/x.md:3`, an absolute path
-    inside the bank, `memory://note/facts/x`. Another text is returned as it is.
+    These are `.memories/facts/x.md`, `./facts/x`, `facts//x`, `facts\x`, `facts/x.md:3`, an
+    absolute path inside the bank, `memory://note/facts/x`, `[[facts/x]]`, and a name with
+    characters that can't be seen as answers write them, `\u200c`. Another text is returned as it
+    is.
     """
     if len(name) > _LONGEST:
         return name
     text = name.strip()
+    if (link := _LINK.fullmatch(text)) is not None:
+        text = (link[1] or link[2]).strip()
+    text = _CODE.sub(_seen, text)
     if text.startswith(NOTE_URI):
         from urllib.parse import unquote  # start-up: few names are addresses
 
@@ -77,7 +89,19 @@ def may_be_file(name: str, place: Layout) -> bool:
 
 
 def _plain(text: str) -> str:
-    return _HERE.sub("", text.replace("\\", "/"))
+    text = _HERE.sub("", text.replace("\\", "/"))
+    if "://" in text or ("//" not in text and "/./" not in text):
+        return text
+    first, *inner, last = text.split("/")
+    return "/".join((first, *(part for part in inner if part not in {"", "."}), last))
+
+
+def _seen(code: re.Match[str]) -> str:
+    """Return the character that is written out, if it is one that answers write so."""
+    number = int(code[1] or code[2] or code[3], 16)
+    if number > sys.maxunicode or unicodedata.category(chr(number)) not in _UNSEEN:
+        return code[0]
+    return chr(number)
 
 
 def _below(path: str, folder: str) -> str:

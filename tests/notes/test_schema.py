@@ -405,3 +405,12 @@ def test_title_tags_and_faults_are_bounded() -> None:
     ]
     _, faults = schema.read_meta({"tags": [{"a": 1}] * 5000})
     assert len(faults) == 1
+
+
+def test_a_tag_is_bounded_since_it_goes_with_each_passage() -> None:
+    meta, faults = schema.read_meta({"tags": ["kept", "a" * 201]}, ["b/" * 50_000])
+    assert meta.tags == ("kept",)
+    assert [fault.reason for fault in faults] == ["tags: 2 longer than 200 characters do not count"]
+    assert schema.check_tags(["a" * 200]) == ("a" * 200,)
+    with pytest.raises(BadInput, match="201 characters"):
+        schema.check_tags(["a" * 201])

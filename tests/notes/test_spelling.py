@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_bank.frontends.mcp.quoting import one_line
 from memory_bank.layout import Layout
 from memory_bank.notes import spelling
 
@@ -25,7 +26,8 @@ def place(tmp_path: Path) -> Layout:
     ["facts/x", " facts/x ", "./facts/x", "././facts/x", "facts\\x", ".\\facts\\x", ".memories/facts/x",
      "./.memories/facts/x", ".memories\\facts\\x", "memory://note/facts/x", "memory://note/facts%2Fx",
      "{root}/.memories/facts/x", "{link}/.memories/facts/x", "{root}/src/../.memories/facts/x",
-     "facts/x:3", "facts/x:3:14", ".memories/facts/x:3"],
+     "facts/x:3", "facts/x:3:14", ".memories/facts/x:3", "facts//x", "facts/./x", ".memories//./facts/x",
+     "[[facts/x]]", "[[facts/x|the note]]", "`facts/x`"],
 )  # fmt: skip
 def test_all_forms_of_a_notes_name_are_one(place: Layout, tmp_path: Path, form: str) -> None:
     named = form.format(root=place.project, link=tmp_path / "same")
@@ -35,8 +37,9 @@ def test_all_forms_of_a_notes_name_are_one(place: Layout, tmp_path: Path, form: 
 
 @pytest.mark.parametrize(
     "form",
-    ["src/a.py", "./src/a.py", "src\\a.py", "{root}/src/a.py", "{link}/src/a.py", "src/a.py:7"],
-)
+    ["src/a.py", "./src/a.py", "src\\a.py", "{root}/src/a.py", "{link}/src/a.py", "src/a.py:7",
+     "src//a.py", "src/./a.py", "[[src/a.py]]", "`src/a.py`"],
+)  # fmt: skip
 def test_all_forms_of_a_files_name_are_one(place: Layout, tmp_path: Path, form: str) -> None:
     named = form.format(root=place.project, link=tmp_path / "same")
     assert spelling.of_file(named, place) == "src/a.py"
@@ -48,6 +51,18 @@ def test_all_forms_of_a_files_name_are_one(place: Layout, tmp_path: Path, form: 
 )
 def test_what_is_no_such_form_stays(place: Layout, name: str) -> None:
     assert spelling.of_note(name, place) == name
+
+
+@pytest.mark.parametrize("char", ["\u200c", "\u202e", "\u2028", "\U000e0041", "\xad", "\x1b"])
+def test_a_name_may_be_given_as_answers_write_it(place: Layout, char: str) -> None:
+    shown = one_line(f"facts/a{char}b.md")
+    assert shown.isprintable()
+    assert spelling.of_note(shown, place) == f"facts/a{char}b.md"
+
+
+def test_what_answers_never_write_out_is_a_windows_path(place: Layout) -> None:
+    assert spelling.of_file(r"src\u0061.py", place) == "src/u0061.py"
+    assert spelling.of_file(r"src\Uffffffff", place) == "src/Uffffffff"
 
 
 def test_a_file_outside_of_the_bank_is_no_note(place: Layout) -> None:

@@ -72,7 +72,7 @@ INLINE: dict[str, Text] = {
     "backticks of all lengths": lambda n: "".join("`" * i + "a" for i in range(int((2 * n) ** 0.5))),
     "odd backticks": again("`a``b"), "comments": again("<!--"), "less": again("<"), "tags": again("<a "),
     "attributes": again('<a b="'), "an open tag": again(" b", "x <a"), "instructions": again("<?"),
-    "entities": again("&amp;"), "inline tags": again("#t{} "), "slashes": again("/", "#a"),
+    "entities": again("&amp;"), "inline tags": again("#t{} "), "a long inline tag": again("a/", "#"), "slashes": again("/", "#a"),
     "fields": again("key:: [[a]]\n"), "a field": again("[[a]], ", "k:: "), "open fields": again("(k:: [[a]] "),
     "blanks in a field": halves(" ", "[[b]] ", "k: [[a]]"), "a label's commas": halves(",", "[[b]]", "x"),
     "an indented field": halves(" ", "[[a]] "), "words of relations": again("fixes [[a]] and "),

@@ -79,7 +79,6 @@ class _Asking(Command):
 @click.option(
     "--linked-to",
     metavar="NAME",
-    default="",
     help="Only what links to this note, file, person; and why",
     shell_complete=completing.notes,
 )

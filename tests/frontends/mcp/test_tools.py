@@ -263,9 +263,17 @@ def test_a_note_that_is_not_there_is_an_error_with_near_names(agent: Make) -> No
     assert "facts/bm25" in unknown.error["hint"]
 
 
+@pytest.mark.parametrize("nothing", ["", "  "])
+def test_links_to_nothing_are_not_links_to_anything(agent: Make, nothing: str) -> None:
+    answer = agent("search_linked_memories", query="tantivy", target_document=nothing)
+    assert answer.error["code"] == "note_not_found"
+
+
 @pytest.mark.parametrize(
-    "form", ["./src/index.py", "src\\index.py", "{project}/src/index.py", "src/index.py:3"]
-)
+    "form",
+    ["./src/index.py", "src\\index.py", "{project}/src/index.py", "src/index.py:3", "src//index.py",
+     "[[src/index.py]]"],
+)  # fmt: skip
 def test_a_file_is_found_in_any_form(agent: Make, project: Path, form: str) -> None:
     file = form.format(project=project)
     answer = agent("search_linked_memories", query="slow", target_document=file)
@@ -279,7 +287,7 @@ def test_a_file_is_found_in_any_form(agent: Make, project: Path, form: str) -> N
 @pytest.mark.parametrize(
     "form",
     ["./facts/bm25", "facts\\bm25", "{bank}/facts/bm25.md", ".memories/facts/bm25.md",
-     "facts/bm25.md:3", "memory://note/facts/bm25", "memory://note/facts/bm25.md"],
+     "facts/bm25.md:3", "memory://note/facts/bm25", "memory://note/facts/bm25.md", "[[facts/bm25]]"],
 )  # fmt: skip
 def test_a_note_is_found_in_any_form(agent: Make, project: Path, form: str) -> None:
     name = form.format(bank=project / ".memories")
