@@ -28,7 +28,7 @@ from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, MemoryBankError, NoteExists, UnreadableNote
 from memory_bank.manifest import lookup
-from memory_bank.notes import frontmatter, spelling
+from memory_bank.notes import frontmatter, reader, spelling
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import (
     check_tags,
@@ -214,6 +214,7 @@ def _completed(bank: Bank, item: Item) -> Item:
     """Return an item as it is written; raise BadInput for what can't be."""
     check_content(bank, item.content)
     check_source(item.source_type)
+    reader.encoded(item.type)  # a folder is named by it
     kind = known_type(item.type) or DEFAULT_TYPE
     return replace(item, type=kind, tags=check_tags(item.tags), **_references(bank, item))
 

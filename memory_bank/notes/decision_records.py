@@ -31,13 +31,14 @@ _NUMBER = re.compile(r"(?:adr[-_ ]?)?0*(\d{1,5})(?=\D|\Z)", re.IGNORECASE)
 _DAY_FIRST = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 """As early versions of adr-tools wrote dates."""
 _SUPERSEDED = "superseded"
+_MADR = frozenset(["context and problem statement", "decision outcome"])
 
 
 class DecisionRecord(NamedTuple):
     """What a decision record says of itself."""
 
     status: str
-    """In lower case: proposed, accepted, rejected, deprecated, superseded …"""
+    """In lower case: proposed, accepted, rejected, deprecated, superseded …; empty if none is said."""
     date: datetime | None
     body: str
     """The text; a reference to another record in the status is a typed link."""
@@ -46,7 +47,8 @@ class DecisionRecord(NamedTuple):
 def read(body: str, status: str, name: str, names: Sequence[str]) -> DecisionRecord | None:
     """Read a body as a decision record, whose front matter may say a status; None if it is none.
 
-    A record has a status, and headings for its context and its decision. `name` is its path
+    A record has headings for its context and its decision, and a status, which may be left out
+    under the headings of MADR. `name` is its path
     without suffix, `names` are those of the records that it may mean.
     """
     reading = _Reading(name, names)
@@ -56,7 +58,8 @@ def read(body: str, status: str, name: str, names: Sequence[str]) -> DecisionRec
         relation = reading.relation(status)
         if relation:
             lines = [*"\n".join(lines).rstrip("\n").split("\n"), "", relation]
-    if not (reading.statuses and reading.has_context and reading.has_decision):
+    has_status = reading.statuses or reading.headings >= _MADR
+    if not (has_status and reading.has_context and reading.has_decision):
         return None
     text = "\n".join(lines)
     return DecisionRecord(_status(reading.statuses), reading.date, text.rstrip("\n") + "\n")
@@ -70,6 +73,7 @@ class _Reading:
         self._names = names
         self.statuses: list[str] = []
         self.date: datetime | None = None
+        self.headings: set[str] = set()
         self.has_context = self.has_decision = False
 
     def lines(self, body: str) -> Iterator[str]:
@@ -82,6 +86,7 @@ class _Reading:
             heading = None if fence else _HEADING.fullmatch(bare)
             if heading:
                 section = heading[1].lower()
+                self.headings.add(section)
                 self.has_context |= section.startswith("context")
                 self.has_decision |= section.startswith("decision")
             elif fence or not bare:

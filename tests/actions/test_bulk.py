@@ -101,13 +101,16 @@ def test_an_item_that_can_not_be_written_is_named_and_the_others_are(bank: Bank)
         Item("Five.", source_type="hearsay"),
         Item("Six.", id="six"),
         Item("Seven.", id="six"),
+        Item("Half \ud800."),
+        Item("Nine.", type="\ud800"),
+        Item("Ten.", name="\ud800"),
         Item("Eight."),
     ]
     found = remember_many(bank, items)
     codes = [one.code if isinstance(one, Refused) else "" for one in found]
     assert codes == [
         "", "secret_found", "bad_input", "bad_input", "bad_name", "note_exists", "bad_input",
-        "", "bad_input", "",
+        "", "bad_input", "bad_input", "bad_input", "bad_name", "",
     ]  # fmt: skip
     assert TOKEN not in repr(found)
     assert "secret" in refused(found[1]).reason

@@ -80,6 +80,12 @@ def test_the_list_of_madr_2() -> None:
     assert "* Status: superseded\n* superseded_by:: [[adr/0012-x|ADR-0012]]\n" in found.body
 
 
+def test_a_record_of_madr_may_leave_its_status_out() -> None:
+    found = read(MADR, "", "adr/0001-record", NAMES)
+    assert found is not None
+    assert (found.status, found.date, found.body) == ("", None, MADR)
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -37,4 +37,5 @@ def _entry(file: MarkdownFile, names: list[str]) -> Entry:
         return Entry(file.path, item_of(file, kind="note"))
     dated = file.meta.created_at or record.date or file.created
     item = replace(item_of(file, kind="decision"), content=record.body, created_at=dated)
-    return Entry(file.path, replace(item, extra={"status": record.status}))
+    extra = {"status": record.status} if record.status else {}
+    return Entry(file.path, replace(item, extra=extra))

@@ -68,6 +68,9 @@ def _add(line: bytes, number: int, entities: dict[str, _Entity], relations: list
     """Take over what a line says; return why it can't be read, empty if it was."""
     try:
         record = json.loads(line.decode("utf-8-sig"))
+        json.dumps(record, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return "it has half a surrogate pair"
     except (ValueError, RecursionError) as error:
         return f"no JSON: {error}"
     match record:

@@ -72,7 +72,7 @@ def command(call: Call, *, kind: str, path: str, into: str, dry_run: bool) -> in
 def _show(call: Call, done: Imported) -> None:
     for note in done.notes:
         if note.action != "unchanged":
-            _show_note(call, note)
+            _show_note(call, note, dry_run=done.dry_run)
     for place, reason in done.unread:
         call.page.line("not read: ", (place, "place"), f": {reason}")
     parts = [f"{number} {action.replace('_', ' ')}" for action, number in done.counts.items()]
@@ -82,10 +82,11 @@ def _show(call: Call, done: Imported) -> None:
     call.page.line(f"{count(len(done.notes), 'note')}: {would}{', '.join(parts) or 'nothing'}")
 
 
-def _show_note(call: Call, note: ImportedNote) -> None:
+def _show_note(call: Call, note: ImportedNote, *, dry_run: bool) -> None:
     page = call.page
+    verb = f"would be {note.action}:" if dry_run else note.action
     if note.action in {"created", "updated"}:
-        page.line(f"{note.action} ", (call.place(note.path) if note.path else note.key, "place"))
+        page.line(f"{verb} ", (call.place(note.path) if note.path else note.key, "place"))
     elif note.action == "same_content":
         page.line("not imported: ", (note.key, "place"), f": {note.path} has the same content")
     else:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -115,3 +116,14 @@ def test_one_file_may_be_imported(bank: Bank, source: Path) -> None:
     write(source, {"a.md": "A.", "b.md": "B."})
     done = import_notes(bank, "markdown", source / "a.md")
     assert [note.path for note in done.notes] == ["a.md"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse these names")
+def test_files_of_odd_names_are_named(bank: Bank, source: Path) -> None:
+    write(source, {"-dash.md": "1.", "CON.md": "2.", "up.md": "3.", "UP.MD": "4.", "ok.md": "5."})
+    (source / os.fsdecode(b"\xff.md")).write_text("6.")
+    os.mkfifo(source / "fifo.md")
+    done = import_notes(bank, "markdown", source)
+    assert {note.key for note in done.notes if note.action == "created"} == {"ok.md", "UP.MD"}
+    assert all(note.reason for note in done.notes if note.action == "refused")
+    assert list(reasons(done)) == ["fifo.md"]

@@ -80,3 +80,20 @@ def test_names_that_are_one_file_name_are_kept_apart(bank: Bank, tmp_path: Path)
     assert "Rents flats" in show(bank, "organization/quintoandar").body
     (link,) = links_of(bank, "organization/quinto-andar").outgoing
     assert link.target == "organization/a-b-c-d.md"
+
+
+def test_what_no_note_can_hold_is_named_and_the_rest_is_imported(
+    bank: Bank, tmp_path: Path
+) -> None:
+    half = {**QUINTO, "name": "\ud800"}
+    kind = {**QUINTO, "name": "k", "entityType": "\udc00"}
+    nul = {**QUINTO, "name": "nul", "observations": ["\0"]}
+    dots = {**QUINTO, "name": "..", "entityType": "../.."}
+    done = import_notes(bank, "mcp-memory", memory(tmp_path, half, kind, nul, dots, QUINTO))
+    assert [unread.place for unread in done.unread] == ["line 1", "line 2"]
+    assert [(note.key, note.action) for note in done.notes] == [
+        ("nul", "refused"),
+        ("..", "created"),
+        ("QuintoAndar", "created"),
+    ]
+    assert done.notes[1].path == "note/note.md"
