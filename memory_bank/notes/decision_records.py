@@ -38,7 +38,7 @@ class DecisionRecord(NamedTuple):
     """What a decision record says of itself."""
 
     status: str
-    """In lower case: proposed, accepted, rejected, deprecated, superseded …; empty if none is said."""
+    """In lower case: proposed, accepted, rejected, deprecated, superseded …; may be empty."""
     date: datetime | None
     body: str
     """The text; a reference to another record in the status is a typed link."""

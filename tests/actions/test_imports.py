@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -166,3 +169,22 @@ def test_what_can_not_be_imported_is_wrong_use(bank: Bank, source: Path, tmp_pat
             import_notes(bank, "markdown", path)
     with pytest.raises(BadName):
         import_notes(bank, "markdown", source, into="../out")
+
+
+def test_an_import_that_was_killed_is_finished_by_the_next(
+    folder: Path, source: Path, opening: Callable[..., Bank]
+) -> None:
+    for number in range(200):
+        (source / f"n{number}.md").write_text(f"Note number {number}.\n")
+    words = ("-m", "memory_bank", "import", "markdown", str(source), "--bank", str(folder))
+    process = subprocess.Popen([sys.executable, *words], stdout=subprocess.DEVNULL)
+    limit = time.monotonic() + 60
+    while len(list(folder.glob("n*.md"))) < 20 and time.monotonic() < limit:
+        time.sleep(0.005)
+    process.kill()
+    if process.wait() == 0:
+        pytest.skip("the import was done before it could be killed")
+    done = import_notes(opening(folder), "markdown", source)
+    assert done.counts["created"] + done.counts["unchanged"] == 202
+    assert done.counts["created"] > 0
+    assert len(list(folder.rglob("*.md"))) == 202
