@@ -18,7 +18,7 @@ from memory_bank.notes.dates import to_datetime
 from memory_bank.notes.relations import as_type
 
 _NEWLINE = re.compile(r"\r\n|\n|\r")
-_HEADING = re.compile(r"#{1,6}[ \t]+(.*?)[ \t#]*")
+_HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
 _FIELD = re.compile(
     r"(?P<mark>[*-][ \t]+)?\**(?P<key>status|date)\**:\**[ \t]*(?P<value>\S.*)", re.IGNORECASE
 )
@@ -85,7 +85,7 @@ class _Reading:
                 fence = "" if fence and bare.startswith(fence) else fence or bare[:3]
             heading = None if fence else _HEADING.fullmatch(bare)
             if heading:
-                section = heading[1].lower()
+                section = heading[1].rstrip("# \t").lower()
                 self.headings.add(section)
                 self.has_context |= section.startswith("context")
                 self.has_decision |= section.startswith("decision")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -97,3 +98,13 @@ def test_a_record_of_madr_may_leave_its_status_out() -> None:
 )
 def test_another_note_is_no_decision_record(body: str) -> None:
     assert read(body, "", "adr/0001-record", NAMES) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["# " + "#" * 300_000 + "x", "# " + " " * 300_000 + "x", "Status: " + "a" * 300_000 + " by"],
+)
+def test_a_long_line_is_read_in_time_that_grows_with_it(line: str) -> None:
+    start = time.process_time()
+    assert read(f"{line}\n{NYGARD}", "", "adr/0001-record", NAMES) is not None
+    assert time.process_time() - start < 1

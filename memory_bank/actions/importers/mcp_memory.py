@@ -32,7 +32,8 @@ class _Relation(NamedTuple):
 @dataclass
 class _Entity:
     kind: str
-    observations: list[str] = field(default_factory=list)
+    observations: dict[str, None] = field(default_factory=dict)
+    """In their order, none twice."""
     relations: list[_Relation] = field(default_factory=list)
 
 
@@ -85,7 +86,7 @@ def _add(line: bytes, number: int, entities: dict[str, _Entity], relations: list
             if not all(isinstance(text, str) for text in seen):
                 return "an observation that is no text"
             entity = entities.setdefault(name, _Entity(kind))
-            entity.observations += [text for text in seen if text not in entity.observations]
+            entity.observations |= dict.fromkeys(seen)
         case {
             "type": "relation",
             "from": str(source),
