@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from stat import S_ISREG
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
@@ -214,10 +215,19 @@ def _assemble(values: Mapping[str, tuple[object, str]]) -> Settings:
     return settings
 
 
+def _start_of(path: Path) -> bytes:
+    """Read a plain file's first bytes; a pipe or a terminal, behind a link say, would never end."""
+    # a pipe is opened at once that way, although nobody writes
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123  (a handle)
+        if not S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise BadSetting(f"{path}: is no plain file", "remove it, or make it one")
+        return file.read(_MOST_BYTES + 1)
+
+
 def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
     try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
+        data = _start_of(path)
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         return {}

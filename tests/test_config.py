@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import math
 import os
+import subprocess
+import sys
 import time
 import tomllib
 from pathlib import Path
@@ -261,3 +263,22 @@ def test_settings_that_can_not_be_read_are_named(project: Path, folder: Path) ->
     project.mkdir()
     with pytest.raises(BadSetting, match="can't be read"):
         config.load(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no such pipes")
+@pytest.mark.parametrize("linked", [False, True])
+def test_settings_that_are_a_pipe_are_refused_at_once(tmp_path: Path, linked: bool) -> None:
+    """A repository can bring a link to one: `/dev/stdin` is where a client's messages come from."""
+    file = tmp_path / "config.toml"
+    os.mkfifo(tmp_path / "pipe" if linked else file)
+    if linked:
+        file.symlink_to("pipe")
+    asked = (
+        "import sys; from pathlib import Path; from memory_bank import config;"
+        "config.load(Path(sys.argv[1]).parent)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", asked, str(file)],
+        capture_output=True, text=True, timeout=20, check=False,
+    )  # fmt: skip
+    assert "is no plain file" in done.stderr
