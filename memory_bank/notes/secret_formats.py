@@ -112,6 +112,11 @@ FORMATS = tuple(
             "webhook.office.com",
             r"webhook\.office\.com/webhookb2/([\w-]{36}@[\w-]{36}/\w{1,40}/[0-9a-f]{32})",
         ),
+        (
+            "private key in base64",
+            "LS0tLS1CRUdJTi",
+            r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{1,30}?(?:BSSVZBVEUgS0VZ|QUklWQVRFIEtFWS|UFJJVkFURSBLRVkt?)([A-Za-z0-9+/]{60,})",
+        ),
         ("age secret key", "AGE-SECRET-KEY-", r"AGE-SECRET-KEY-(?:PQ-)?(1[0-9A-Z]{50,})"),
         ("Vault token", "hvs.", r"hvs\.([\w-]{20,})"),
         ("Vault token", "hvb.", r"hvb\.([\w-]{20,})"),

@@ -64,7 +64,7 @@ _BETWEEN = re.compile(
         |[ ]?,[ ]?(?=["'`])
         |["'],?\s{1,20}["']?value["']?\s{0,3}[:=]\s{0,3}
         |\s{1,20}["']?value["']?\s?[:=]\s{0,3}
-        |(?:[ ]+(?!is\b|was\b|are\b|to\b|as\b)[A-Za-z(][\w'/.()-]{0,24}){0,6}\s{1,3}(?:is|was|to|as)(?:[ ]+(?:now|currently|still|set[ ]to))?(?:[ ]?:(?=\n)|[ ]?:?[ ])
+        |(?:[ ]+(?!is\b|was\b|are\b|to\b|as\b)[A-Za-z(][\w'/.()-]{0,24}){0,6}\s{1,3}(?:is|was|to|as|ist|war|lautet)(?:[ ]+(?:now|currently|still|set[ ]to))?(?:[ ]?:(?=\n)|[ ]?:?[ ])
         |(?:[ ]+(?!is\b|was\b)[A-Za-z(][\w'/.()-]{0,24}){1,5}(?:[ ]?[:=]|[ ]?→|[ ]-)[ ]
         |[ ](?=["'`]|\S{7,})
     )
@@ -74,7 +74,11 @@ _BETWEEN = re.compile(
     re.VERBOSE,
 )
 """What may stand between a secret's name and its value."""
-_SAID = re.compile(r"\s(?:is|was|to)(?:[ ](?:now|currently|still|set to))?[ ]?:?[ ]$")
+_ALLOW = "] allow"
+"""Between `[secrets` and hashes of values, which are none: errors show such a line."""
+_SAID = re.compile(
+    r"\s(?:is|was|to|ist|war|lautet)(?:[ ](?:now|currently|still|set to))?[ ]?:?[ ]$"
+)
 _VALUE = re.compile(r"""[^\s"'`<>|“”‘’]{4,200}""")
 _TRAILING = ".,;:)*_]}\\"
 _FLAG = re.compile(r"[ ]{1,4}['\"]?")
@@ -174,6 +178,8 @@ def _value(text: str, start: int, end: int, name: str) -> Place | None:
     if between is None:
         return None
     gap = between[0]
+    if gap.startswith(_ALLOW):
+        return None
     raw = _VALUE.match(text, between.end())
     if raw is None:
         return None

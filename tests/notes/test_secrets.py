@@ -7,6 +7,7 @@ import string
 import subprocess
 import sys
 import time
+from base64 import b64encode
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,11 @@ SAID = [
     f"https://{some(40)}@github.com/team/app",
     f"Authorization: token {some(40, '0123456789abcdef')}",
     "gh" + f"p\\_{some(36)}",
+    f"Das Passwort ist {PEPPERED}",
+    *(
+        f"client-key-data: {b64encode(f'-----BEGIN {kind}PRIVATE KEY-----{some(300)}'.encode()).decode()}"
+        for kind in ("", "EC ", "RSA ", "OPENSSH ", "ENCRYPTED ")
+    ),
 ]
 """What stands beside a value and says what it is."""
 
