@@ -5,43 +5,59 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from memory_bank import config, layout, session_notes, sqlite
+from memory_bank import config, layout, note_rows, session_notes
 from memory_bank.activity.access import AccessLog
 from memory_bank.activity.edits import EditLog
 from memory_bank.activity.identity import bank_id
 from memory_bank.activity.updates import UpdateLog
 from memory_bank.config import Settings
-from memory_bank.errors import (
-    BadInput,
-    Busy,
-    IndexDamaged,
-    NoteNotFound,
-)
-from memory_bank.index.dirty import DirtySet
-from memory_bank.index.index import Index
+from memory_bank.errors import BadInput, Busy, IndexDamaged, NoteNotFound
+from memory_bank.index.index import EMBED_SECONDS, Index, discard
 from memory_bank.index.repairs import ACCESSES, EDITS, MANIFEST, UPDATES, WRITING
 from memory_bank.layout import LEFT_ALONE, Layout
-from memory_bank.locks import WAIT, locked
-from memory_bank.manifest import lookup
+from memory_bank.manifest.manifest import Manifest
+from memory_bank.notes.names import path_of
+from memory_bank.notes.source import NotesSource
+from memory_bank.notes.spelling import of_note
 from memory_bank.notes.store import Store
+from memory_bank.repo.commit_history import CommitHistory
 
 if TYPE_CHECKING:
     from memory_bank.index.report import Progress, SyncReport
-
-_EMBED_SECONDS = 1.0
-"""How long a query may embed what is new before it answers; the rest waits for `sync`."""
-_WAIT = 5.0
-"""How long a query waits for another process that indexes, before it answers from what is there;
-where nothing is there yet, it waits as a writer does."""
+    from memory_bank.search.engine import Engine
 
 _BUSY = "another process is indexing: the newest changes may be missing"
 _TRIES = 20
-"""How often a question is asked anew when other processes make the index anew meanwhile."""
+"""How often a question is asked again when other processes replace the index meanwhile."""
 
 Result = TypeVar("Result")
+
+
+class View:
+    """One generation of the index, as a question sees it."""
+
+    def __init__(self, bank: Bank, index: Index) -> None:
+        """Look at an index of a bank."""
+        self.index = index
+        self.source = bank.source
+        self._bank = bank
+
+    @property
+    def manifest(self) -> Manifest:
+        """What is known of the notes."""
+        return self.index.manifest
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The ranking."""
+        from memory_bank.search.engine import Engine  # start-up: many questions rank nothing
+
+        bank = self._bank
+        return Engine(self.manifest, self.index.retrievers, bank.settings, bank.access.of)
 
 
 class Bank:
@@ -56,16 +72,16 @@ class Bank:
         self.settings = settings
         self.store = Store(
             place,
-            lambda: self._heal(WRITING),
+            lambda: self._report(WRITING),
             lambda path: session_notes.keep_out(place, path),
             allowed=settings.secrets.allow,
             allow_secrets=allow_secrets,
         )
         self.lock = threading.RLock()
-        self.healed: list[str] = []
-        """What was healed and is not yet told of: `writing` or `indexing` that a killed process had
-        left half done, or what was damaged or missing and made anew (`manifest`, a retriever). Who
-        tells of it takes it out: `take_healed`."""
+        self.repaired: list[str] = []
+        """What was repaired and is not yet reported: `writing` or `indexing` that a killed process
+        had left half done, or what was damaged or missing and made again (`manifest`, a retriever).
+        Who reports it takes it out: `take_repaired`."""
         self.notices: list[str] = []
         """What else the next answer must say, once; taken out by `take_notices`."""
         self.problem = ""
@@ -74,11 +90,10 @@ class Bank:
         """Who is told how far the catch-up before an answer is, if somebody wants to know."""
         self.embeds = True
         """Whether a question embeds what is new; not needed where another thread does."""
-        self._index: Index | None = None
+        self._view: View | None = None
         self._access: AccessLog | None = None
         self._edits: EditLog | None = None
         self._updates: UpdateLog | None = None
-        self._dirty = DirtySet(place.root)
 
     def __enter__(self) -> Self:
         """Return the bank itself."""
@@ -97,7 +112,7 @@ class Bank:
         """Let go of all files; the bank can be used again, which opens them anew."""
         with self.lock:
             self._drop()
-            self._dirty.close()
+            self.source.close()
             if self._access is not None:
                 self._access.close()
                 self._access = None
@@ -108,23 +123,33 @@ class Bank:
                 self._updates.close()
                 self._updates = None
 
+    @cached_property
+    def source(self) -> NotesSource:
+        """The notes, as the index reads them."""
+        return NotesSource(
+            self.layout.root,
+            prefix=self.layout.prefix,
+            max_bytes=self.settings.memory.max_note_bytes,
+            history=CommitHistory(self.layout.root, lambda: self.layout.index / "commits.db"),
+        )
+
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Finish cut-short writes, index whatever differs, embed it, and check the indices."""
         with self.lock:
             with self.store.writing():
                 pass
-            report = self.healing(lambda index: index.indexer.sync(progress=progress))
-            report.healed = self.take_healed()
-            self.store.sweep(report.leftover)
+            report = self.read(lambda view: view.index.indexer.sync(progress=progress))
+            report.repaired = self.take_repaired()
+            self.store.sweep(self.source.leftover)
             return report
 
-    def take_healed(self) -> list[str]:
-        """Return what was healed since somebody last asked.
+    def take_repaired(self) -> list[str]:
+        """Return what was repaired since somebody last asked.
 
-        It waits for no lock: a server asks while another thread heals.
+        It waits for no lock: a server asks while another thread repairs.
         """
-        taken = self.healed[:]
-        del self.healed[: len(taken)]
+        taken = self.repaired[:]
+        del self.repaired[: len(taken)]
         return taken
 
     def take_notices(self) -> list[str]:
@@ -134,12 +159,12 @@ class Bank:
         return taken
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
-        """Make every index anew from the files; vectors of texts that stayed are kept."""
+        """Make the index again from the files; vectors of texts that stayed are kept."""
         with self.lock:
-            before = self.healed[:]
+            before = self.repaired[:]
             self._discard()
-            _ = self.index
-            self.healed[:] = before  # made anew because it was wanted
+            self._opened()
+            self.repaired[:] = before  # made again because it was wanted
             return self.sync(progress)
 
     def catch_up(self, progress: Progress | None = None, *, insist: bool = False) -> None:
@@ -153,138 +178,115 @@ class Bank:
             if self.store.interrupted():
                 with self.store.writing():
                     pass
-            self._dirty.update()
-            if self._nothing_new():
-                return
+            seconds = EMBED_SECONDS if self.embeds else 0
             try:
-                report = self.healing(
-                    lambda index: index.indexer.sync(
-                        seconds=_EMBED_SECONDS if self.embeds else 0,
-                        wait=_patience(index),
-                        thorough=False,
-                        paths=self._dirty.paths(index),
-                        progress=progress or self.progress,
-                    )
+                report = self.read(
+                    lambda view: view.index.catch_up(seconds, progress or self.progress)
                 )
             except Busy:
                 if insist:
                     raise
                 self.problem = _BUSY
                 return
-            self._dirty.clear(self._index)
-            self.store.sweep(report.leftover)
+            if report is None:
+                return
+            self.store.sweep(self.source.leftover)
             if report.problem:
                 self.problem = report.problem
             elif report.waiting:
                 next_ = "run `memory-bank sync`" if self.embeds else "they are being made"
                 self.problem = f"{report.waiting} passages wait for their vectors: {next_}"
 
-    def answer(self, ask: Callable[[Index], Result], progress: Progress | None = None) -> Result:
+    def answer(self, ask: Callable[[View], Result], progress: Progress | None = None) -> Result:
         """Bring the index up to the files and ask it; the question must change nothing."""
         with self.lock:
             self.catch_up(progress)
-            return self.healing(ask)
+            return self.read(ask)
 
     def embed(self, seconds: float) -> SyncReport:
         """Embed what waits for about that many seconds, so that no question has to.
 
         Raises Busy when another process indexes for long.
         """
-        with self.lock:
-            return self.healing(lambda index: index.indexer.embed(seconds))
+        return self.read(lambda view: view.index.indexer.embed(seconds))
 
-    def _nothing_new(self) -> bool:
-        """Tell whether the index is known to be up to the files, without looking at them."""
-        clean = self._index is not None and self._dirty.paths(self._index) == frozenset()
-        return clean and self._complete()
+    def read(self, ask: Callable[[View], Result]) -> Result:
+        """Ask the index as it is; when it turns out damaged, repair it and ask once more.
 
-    def _complete(self) -> bool:
-        """Tell whether every retriever has everything that the manifest knows."""
-        index = self._index
-        try:
-            with sqlite.guarded(self.layout.manifest):
-                return index is not None and index.current() and index.complete()
-        except IndexDamaged:
-            return False
-
-    def healing(self, ask: Callable[[Index], Result]) -> Result:
-        """Ask the index; when it turns out damaged, mend it from the files and ask again.
-
-        When another process made it anew meanwhile, what was answered is not believed: the rows
-        of two manifests don't mix.
+        When another process replaced it meanwhile, what was answered is not believed: the rows of
+        two manifests don't mix.
         """
         with self.lock:
-            mends: list[Callable[[Index], object]] = [Index.heal, _synced]
-            first: Callable[[Index], object] = _nothing
+            repairs = [self._repair, self._rebuild]
             for _ in range(_TRIES):
+                view = None
                 try:
-                    return self._ask(first, ask)
+                    view = self._opened()
+                    with view.manifest.guarded():
+                        found = ask(view)
+                    if view.index.current():
+                        return found
                 except IndexDamaged:
-                    asked = self._index
-                    if asked is not None and not asked.current():
-                        first = self._caught_up  # no damage: another process made it anew
-                        continue
-                    if not mends:
+                    if view is None or not view.index.current():
+                        continue  # no damage: another process replaced it
+                    if not repairs:
                         raise
-                    first = mends.pop(0)
-                    if first is _synced:
-                        self._discard()
-                        self._heal(MANIFEST)
-            return self._ask(first, ask)
+                    repairs.pop(0)(view)
+            raise Busy("other processes replace the index all the time", "try again")
 
-    def _ask(self, first: Callable[[Index], object], ask: Callable[[Index], Result]) -> Result:
-        known = self._index
-        index = self.index
-        with sqlite.guarded(self.layout.manifest):
-            if known not in {None, index}:
-                self._caught_up(index)
-            first(index)
-            found = ask(index)
-        if not index.current():
-            raise IndexDamaged(f"{self.layout.manifest} was replaced", "it is opened anew")
-        return found
-
-    def _caught_up(self, index: Index) -> None:
-        """Fill an index that another process made, or is about to fill."""
+    def _repair(self, view: View) -> None:
+        """Refill what is damaged; make all again where the manifest is."""
         try:
-            index.indexer.sync(seconds=_EMBED_SECONDS, wait=_patience(index), thorough=False)
-        except Busy:
-            self.problem = _BUSY
+            with view.manifest.guarded():
+                view.index.repair()
+        except IndexDamaged:
+            if view.index.current():
+                self._rebuild(view)
 
-    @property
-    def index(self) -> Index:
-        """The manifest and retrievers, opened anew when their files were deleted or replaced."""
-        lost = self._index is not None and not self._index.current()
-        if lost:
-            lost = not self.layout.manifest.exists()  # no other process made it anew
+    def _rebuild(self, _: View) -> None:
+        self._discard()
+        self._report(MANIFEST)
+        self._opened().index.indexer.sync()
+
+    def _opened(self) -> View:
+        """Return the index, opened again when its files were deleted or replaced."""
+        lost = replaced = False
+        if self._view is not None and not self._view.index.current():
+            lost = not self.layout.manifest.exists()
+            replaced = not lost  # another process made it again
             self._drop()
-        if self._index is None:
+        if self._view is None:
             self._make_folder()
             if lost:
-                self._heal(MANIFEST)
-            self._index = Index(self.layout, self.settings, self.access.of, self._heal)
-        return self._index
+                self._report(MANIFEST)
+            place = self.layout
+            index = Index(place, self.source, self.settings, repaired=self._report)
+            self._view = View(self, index)
+            if lost or replaced:
+                with index.manifest.guarded():
+                    index.fill()
+        return self._view
 
     @property
     def access(self) -> AccessLog:
         """The log of accesses, in the state folder of this machine."""
         if self._access is None:
             folder = self.layout.state(self.id)
-            self._access = AccessLog(folder, lambda: self._heal(ACCESSES))
+            self._access = AccessLog(folder, lambda: self._report(ACCESSES))
         return self._access
 
     @property
     def edits(self) -> EditLog:
         """The log of which agents changed which notes, in the state folder of this machine."""
         if self._edits is None:
-            self._edits = EditLog(self.layout.state(self.id), lambda: self._heal(EDITS))
+            self._edits = EditLog(self.layout.state(self.id), lambda: self._report(EDITS))
         return self._edits
 
     @property
     def updates(self) -> UpdateLog:
         """The log of when notes were updated, in the state folder of this machine."""
         if self._updates is None:
-            self._updates = UpdateLog(self.layout.state(self.id), lambda: self._heal(UPDATES))
+            self._updates = UpdateLog(self.layout.state(self.id), lambda: self._report(UPDATES))
         return self._updates
 
     @property
@@ -298,9 +300,6 @@ class Bank:
         A name is a path with or without `.md`, a unique file name, an alias, a title or an id; a
         path may have any form that `spelling.of_note` knows.
         """
-        from memory_bank.manifest import link_resolution  # start-up: a question names no note
-        from memory_bank.notes.spelling import of_note
-
         self.catch_up()
         found: list[str] = []
         for form in dict.fromkeys([name, of_note(name, self.layout)]):  # as it stands first
@@ -311,20 +310,16 @@ class Bank:
             raise NoteNotFound(
                 f"{name!r} may mean {len(found)} notes", f"say which: {', '.join(found[:8])}"
             )
-        near = self.healing(lambda index: link_resolution.similar(index.base, name))
+        near = self.read(lambda view: note_rows.similar(view.manifest, name))
         hint = f"did you mean {', '.join(near)}?" if near else "see `memory-bank notes`"
         raise NoteNotFound(f"there is no note {name!r}", hint)
 
     def _answering_to(self, name: str) -> list[str]:
-        from memory_bank.manifest import link_resolution
-
-        return self.healing(lambda index: link_resolution.candidates(index.base, name))
+        return self.read(lambda view: note_rows.candidates(view.manifest, name))
 
     def path_of(self, name: str) -> str:
         """Return the path of the new note that a name means, in any form; raise BadName."""
-        from memory_bank.notes import names, spelling
-
-        return names.path_of(spelling.of_note(name, self.layout))
+        return path_of(of_note(name, self.layout))
 
     def check_enabled(self) -> None:
         """Raise BadInput when the settings turn memory off here."""
@@ -332,10 +327,10 @@ class Bank:
             where = self.settings.origins.get("memory.enabled", "the settings")
             raise BadInput("memory is turned off for this bank", f"set enabled = true ({where})")
 
-    def _heal(self, what: str) -> None:
-        """Keep in mind that something was healed, until it is told."""
-        if what not in self.healed:
-            self.healed.append(what)
+    def _report(self, what: str) -> None:
+        """Keep in mind that something was repaired, until it is reported."""
+        if what not in self.repaired:
+            self.repaired.append(what)
 
     def _make_folder(self) -> None:
         """Make the folder of derived files, where it belongs now; say once if that is elsewhere."""
@@ -345,29 +340,15 @@ class Bank:
             self.notices.append(LEFT_ALONE)
 
     def _drop(self) -> None:
-        if self._index is not None:
-            self._index.close()
-            self._index = None
+        if self._view is not None:
+            self._view.index.close()
+            self._view = None
 
     def _discard(self) -> None:
         """Remove the manifest, when no other process is in the middle of a batch."""
         self._drop()
         self._make_folder()
-        with locked(self.layout.index, make=self.layout.make_index):
-            sqlite.discard(self.layout.manifest)
-
-
-def _patience(index: Index) -> float:
-    return _WAIT if lookup.any_done(index.base) else WAIT
-
-
-def _nothing(index: Index) -> None:
-    """Trust the index as it is."""
-
-
-def _synced(index: Index) -> None:
-    """Fill an index that was just made."""
-    index.indexer.sync()
+        discard(self.layout)
 
 
 def open_bank(

@@ -13,9 +13,9 @@ import pytest
 from memory_bank import Bank, open_bank, recall, remember, show
 from memory_bank.bank import Bank as Home
 from memory_bank.errors import BadInput, BadSetting, Busy, NoBank, NoteNotFound, StorageFailed
-from memory_bank.index import index
 from memory_bank.layout import private_folder
 from memory_bank.locks import locked
+from memory_bank.retrievers import vectors
 from memory_bank.retrievers.vectors import vector_index
 
 Opening = Callable[..., Bank]
@@ -162,7 +162,7 @@ def test_a_query_answers_while_another_process_indexes(
     (folder / "a.md").write_text("kestrel")
     bank = opening(folder)
     assert found(bank, "kestrel") == ["a.md"]
-    monkeypatch.setattr("memory_bank.bank._WAIT", 0.1)
+    monkeypatch.setattr("memory_bank.index.index._WAIT", 0.1)
     (folder / "b.md").write_text("kestrel")
     with locked(private_folder(folder / ".index")):
         answer = recall(bank, "kestrel", mode="lexical")
@@ -179,10 +179,10 @@ def test_a_query_answers_while_another_process_indexes(
 def test_a_question_waits_longer_where_there_is_nothing_to_answer_from(
     folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memory_bank.bank._WAIT", 0.1)
+    monkeypatch.setattr("memory_bank.index.index._WAIT", 0.1)
     (folder / "a.md").write_text("kestrel")
     bank = opening(folder)
-    _ = bank.index  # made, and nothing in it yet
+    bank._opened()  # made, and nothing in it yet
     with ThreadPoolExecutor(1) as other:
         with locked(private_folder(folder / ".index")):
             answer = other.submit(found, bank, "kestrel")
@@ -197,7 +197,7 @@ def test_vectors_of_former_texts_are_made_anew_by_a_question(
 ) -> None:
     (folder / "a.md").write_text("kestrel")
     with monkeypatch.context() as former:
-        for module in (vector_index, index):
+        for module in (vector_index, vectors):
             former.setattr(module, "TEXT_VERSION", 1)
         bank = opening(folder, memory__embedder="static")
         time.sleep(0.2)  # a younger stamp is not trusted: the file would be looked into again

@@ -93,9 +93,8 @@ def test_nothing_of_it_is_read_while_all_seems_to_be_indexed(
     stat = file.stat()
     with sqlite3.connect(planted / ".memories/.index/manifest.db") as base:
         base.execute(
-            "UPDATE notes SET title = 'Trust Mallory', size = ?, mtime_ns = ?, ctime_ns = ?,"
-            " inode = ? WHERE path = 'facts/bm25.md'",
-            (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino),
+            "UPDATE documents SET title = 'Trust Mallory', stamp = ? WHERE key = 'facts/bm25.md'",
+            (f"{stat.st_size}.{stat.st_mtime_ns}.{stat.st_ctime_ns}.{stat.st_ino}",),
         )
     assert "Mallory" not in shown(opening(planted))
 
@@ -258,7 +257,7 @@ def test_two_machines_on_one_folder_do_not_rebuild_in_turns(
     def ask() -> None:
         bank = opening(project)
         assert recall(bank, "whoosh").notes
-        owners.append((bank.layout.index, bank.index.base.execute(
+        owners.append((bank.layout.index, bank._opened().manifest.execute(
             "SELECT value FROM meta WHERE key = 'owner'").fetchone()))  # fmt: skip
         notices.append(bank.take_notices())
         bank.close()

@@ -217,24 +217,24 @@ def test_files_of_another_bank_are_not_taken_for_ones_own(
 
 
 @pytest.mark.parametrize("sql", [
-    "DELETE FROM notes WHERE path = '3.md'",
+    "DELETE FROM documents WHERE key = '3.md'",
     "DROP TABLE passages",
     "DELETE FROM meta",
     "UPDATE meta SET value = 'other' WHERE key = 'owner'",
-    "UPDATE notes SET meta = 'no json'",
-    "UPDATE notes SET title = CAST(x'ff' AS TEXT)",
-    "DELETE FROM passages WHERE note IN (SELECT id FROM notes WHERE path = '3.md')",
+    "UPDATE documents SET data = 'no json'",
+    "UPDATE documents SET title = CAST(x'ff' AS TEXT)",
+    "DELETE FROM passages WHERE document IN (SELECT id FROM documents WHERE key = '3.md')",
 ])  # fmt: skip
 def test_rows_that_are_wrong_are_made_again(bank: Bank, sql: str) -> None:
     """Some wrongs only a check finds; a question that meets them must not fail for good."""
-    bank.index.base.execute(sql)
+    bank._opened().manifest.execute(sql)
     bank.close()
     doctor(bank)
     right(bank)
 
 
 def test_suggestions_are_taken_from_rows_that_can_be_read(bank: Bank) -> None:
-    bank.index.base.execute("UPDATE notes SET meta = 'no json'")
+    bank._opened().manifest.execute("UPDATE documents SET data = 'no json'")
     with pytest.raises(NoteNotFound) as caught:
         bank.find("22")
     assert "did you mean 2" in caught.value.hint

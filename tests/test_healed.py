@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory_bank import Bank, create, doctor, list_notes, recall, sqlite
-from memory_bank.index.repairs import told
+from memory_bank.index.repairs import described
 
 Opening = Callable[..., Bank]
 JOURNAL = ".trash/.journal-0123456789ab"
@@ -34,20 +34,20 @@ def garbage(folder: Path, *names: str) -> None:
 
 def test_a_first_index_is_not_healing(bank: Bank, folder: Path) -> None:
     recall(bank, "kestrel")
-    assert bank.healed == []
+    assert bank.repaired == []
     bank.close()
     shutil.rmtree(folder / ".index")
-    assert bank.sync().healed == []
+    assert bank.sync().repaired == []
 
 
 def test_neither_is_a_rebuild_nor_another_embedder(
     bank: Bank, folder: Path, opening: Opening
 ) -> None:
     bank.sync()
-    assert bank.rebuild().healed == []
-    assert opening(folder, memory__embedder="static").sync().healed == []
+    assert bank.rebuild().repaired == []
+    assert opening(folder, memory__embedder="static").sync().repaired == []
     assert recall(bank, "kestrel").notes
-    assert bank.healed == []
+    assert bank.repaired == []
 
 
 @pytest.mark.parametrize(
@@ -63,16 +63,16 @@ def test_damage_is_said_once(
         bank.close()
     garbage(folder, file)
     assert recall(bank, "kestrel").notes
-    assert bank.take_healed() == [healed]
+    assert bank.take_repaired() == [healed]
     assert recall(bank, "kestrel").notes
-    assert bank.take_healed() == []
+    assert bank.take_repaired() == []
 
 
 def test_an_index_that_goes_while_it_is_open_is_said(bank: Bank, folder: Path) -> None:
     recall(bank, "kestrel")
     shutil.rmtree(folder / ".index")
     assert recall(bank, "kestrel").notes
-    assert bank.take_healed() == ["manifest"]
+    assert bank.take_repaired() == ["manifest"]
 
 
 @pytest.mark.parametrize("answered", [recall, list_notes, create], ids=lambda one: one.__name__)
@@ -82,7 +82,7 @@ def test_a_write_that_was_cut_short_is_said(
     bank.sync()
     (folder / JOURNAL).mkdir(parents=True)
     answered(bank, *{recall: ("kestrel",), create: ("new", "text")}.get(answered, ()))
-    assert bank.take_healed() == ["writing"]
+    assert bank.take_repaired() == ["writing"]
     assert not (folder / JOURNAL).exists()
 
 
@@ -91,7 +91,7 @@ def test_a_report_says_it_too(bank: Bank, folder: Path) -> None:
     (folder / JOURNAL).mkdir(parents=True)
     garbage(folder, "keyword/meta.json")
     assert doctor(bank).healed == ("writing", "keyword")
-    assert bank.healed == []
+    assert bank.repaired == []
 
 
 def test_counts_that_begin_anew_are_said(bank: Bank) -> None:
@@ -100,13 +100,13 @@ def test_counts_that_begin_anew_are_said(bank: Bank) -> None:
     bank.close()
     file.write_bytes(b"garbage")
     recall(bank, "kestrel")
-    assert bank.take_healed() == ["accesses"]
+    assert bank.take_repaired() == ["accesses"]
     assert file.with_name("access.db.damaged").read_bytes() == b"garbage"
 
 
 def test_in_words() -> None:
-    assert told([]) == ""
-    assert told(["keyword", "writing", "notes"]) == (
+    assert described([]) == ""
+    assert described(["keyword", "writing", "notes"]) == (
         "finished a change of several files that was cut short; made anew: keyword, notes"
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, doctor, open_bank, recall
-from memory_bank.manifest import lookup
+from memory_bank.manifest import documents
 from memory_bank.notes import frontmatter
 from memory_bank.notes.decoding import decode
 
@@ -33,7 +33,7 @@ def test_all_are_indexed_or_listed_and_stay(odd: Path) -> None:
     before = _notes(odd)
     with open_bank(odd, settings={"memory.embedder": "hashing"}) as bank:
         health = doctor(bank)
-        indexed = {path for _, path in lookup.all_live(bank.index.base)}
+        indexed = {path for _, path in documents.all_keys(bank._opened().manifest)}
         reasons = {file.path: file.reason for file in health.unindexed}
         for path in before:
             assert path in indexed or reasons.get(path), path

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
+from memory_bank import note_rows
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
-from memory_bank.manifest import lookup
-from memory_bank.manifest.lookup import NoteRow
+from memory_bank.note_rows import NoteRow
 
 AGENT = "agent"
 UNNAMED = "an agent"
@@ -27,7 +27,7 @@ def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
         return ""
     wanted = list(paths)
     with bank.lock:
-        rows = bank.healing(lambda index: [lookup.note_at(index.base, path) for path in wanted])
+        rows = bank.read(lambda view: [note_rows.note_at(view.manifest, path) for path in wanted])
         known = [row.key if row else path for path, row in zip(wanted, rows, strict=True)]
         return bank.edits.add(known, agent_name(agent) or UNNAMED, time.time())
 

@@ -27,7 +27,7 @@ from memory_bank.actions.twins import twins
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, MemoryBankError, NoteExists, UnreadableNote
-from memory_bank.manifest import lookup
+from memory_bank.manifest import documents
 from memory_bank.notes import frontmatter, reader, spelling
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import (
@@ -183,7 +183,7 @@ class _Batch:
 
     def _check_id(self, wanted: str) -> None:
         """Raise BadInput for an id that another note has: neither would be found by it."""
-        numbers = self._bank.healing(lambda index: lookup.known_as(index.base, [wanted]))
+        numbers = self._bank.read(lambda view: documents.known_as(view.manifest, [wanted]))
         if numbers or wanted in self._ids:
             raise BadInput(f"another note has the id {wanted!r}", "leave it out: one is made")
 

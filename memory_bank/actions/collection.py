@@ -36,7 +36,10 @@ def as_bank(
     with tempfile.TemporaryDirectory(prefix="memory-bank-eval-") as place:
         names = write(folder, Path(place))
         with open_bank(place, settings=settings) as bank:
-            yield bank, names
+            try:
+                yield bank, names
+            finally:
+                bank.layout.forget_index()
 
 
 def write(folder: Path, target: Path) -> dict[str, str]:

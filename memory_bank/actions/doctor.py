@@ -8,14 +8,13 @@ from dataclasses import dataclass, field, replace
 
 from memory_bank.actions.joined import LinkShown
 from memory_bank.actions.navigate import broken
-from memory_bank.bank import Bank
+from memory_bank.bank import Bank, View
 from memory_bank.config import Settings
 from memory_bank.errors import MemoryBankError
-from memory_bank.index.index import Index
-from memory_bank.index.inotify import problem
 from memory_bank.index.report import Progress, SyncReport
+from memory_bank.inotify import problem
 from memory_bank.layout import LEFT_ALONE
-from memory_bank.manifest import lookup
+from memory_bank.manifest import documents
 from memory_bank.notes import names
 from memory_bank.repo import git
 
@@ -105,27 +104,27 @@ class Health:
 def doctor(bank: Bank, progress: Progress | None = None) -> Health:
     """Check the indices against the files, mend them, and list what only a person can mend."""
     report = bank.sync(progress)
-    health = bank.healing(lambda index: _health(index, bank, bank.settings, report))
+    health = bank.read(lambda view: _health(view, bank, bank.settings, report))
     return replace(health, secrets=tuple(_secrets(bank)))
 
 
-def _health(index: Index, bank: Bank, settings: Settings, report: SyncReport) -> Health:
-    notes, _, _, passages = lookup.totals(index.base)
+def _health(view: View, bank: Bank, settings: Settings, report: SyncReport) -> Health:
+    notes, _, _, passages = documents.totals(view.manifest)
     return Health(
         bank=str(bank.layout.root),
         notes=notes,
         passages=passages,
-        unindexed=tuple(Unindexed(*row) for row in lookup.unindexed(index.base)),
-        faults=tuple(FaultShown(*row) for row in lookup.faults(index.base)),
-        broken_links=broken(index),
+        unindexed=tuple(Unindexed(*row) for row in documents.unindexed(view.manifest)),
+        faults=tuple(FaultShown(*row) for row in documents.faults(view.manifest)),
+        broken_links=broken(view),
         odd_names=tuple(
             Unindexed(path, reason)
-            for path in lookup.etags(index.base)
+            for path in documents.hashes(view.manifest)
             if (reason := names.oddity(path))
         ),
-        same_ids=tuple(Twins(*row) for row in lookup.same_ids(index.base)),
+        same_ids=tuple(Twins(*row) for row in documents.same_ids(view.manifest)),
         secrets=(),
-        healed=tuple(report.healed),
+        healed=tuple(report.repaired),
         waiting=report.waiting,
         problem=report.problem or None,
         index=str(bank.layout.index),

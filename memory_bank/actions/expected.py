@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
+from memory_bank import note_rows
 from memory_bank.actions.judged import Judged
 from memory_bank.actions.recall import RecalledNote
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, MemoryBankError, NoteNotFound, UnreadableNote
-from memory_bank.manifest import link_resolution
 
 _LINE = re.compile(r"(.+):([1-9]\d*)", re.DOTALL)
 _MOST_NAMED = 5
@@ -90,7 +90,7 @@ def _place(bank: Bank, name: str) -> tuple[str, Lines | None]:
 
 
 def _candidates(bank: Bank, name: str) -> list[str]:
-    return bank.healing(lambda index: link_resolution.candidates(index.base, name))
+    return bank.read(lambda view: note_rows.candidates(view.manifest, name))
 
 
 def _under(bank: Bank, path: str, heading: str) -> Lines:

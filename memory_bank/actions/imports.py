@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 
 from blake3 import blake3
 
-from memory_bank import plugins
+from memory_bank import note_rows, plugins
 from memory_bank.actions.bulk import (
     REFUSALS,
     Item,
@@ -26,8 +26,8 @@ from memory_bank.actions.bulk import (
 from memory_bank.actions.importers.base import Entry, Importer, Unread
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
-from memory_bank.manifest import lookup
-from memory_bank.manifest.lookup import NoteRow
+from memory_bank.manifest import documents
+from memory_bank.note_rows import NoteRow
 from memory_bank.notes import frontmatter, reader
 from memory_bank.notes.identity import normalise
 from memory_bank.notes.names import folded, key, name_of
@@ -212,8 +212,8 @@ class _Run:
 
     def _imported_before(self) -> dict[str, NoteRow]:
         """Map what notes were imported from to the notes; of copies the first path counts."""
-        rows = self._bank.healing(
-            lambda index: lookup.notes(index.base, lookup.dates(index.base).keys()).values()
+        rows = self._bank.read(
+            lambda view: [note_rows.note_of(row) for row in documents.all_documents(view.manifest)]
         )
         found: dict[str, NoteRow] = {}
         for row in sorted(rows, key=lambda row: row.path):
@@ -259,7 +259,7 @@ class _Run:
 
     def _plan_new(self, number: int, item: Item) -> None:
         hashed = content_hash(item.content)
-        there = self._bank.healing(lambda index: lookup.with_content(index.base, hashed))
+        there = self._bank.read(lambda view: note_rows.with_content(view.manifest, hashed))
         path = there[0].path if there else self._contents.get(hashed)
         if path is not None:
             self._done(number, SAME_CONTENT, path)

@@ -3,10 +3,10 @@
 from functools import partial
 from typing import NamedTuple
 
-from memory_bank.bank import Bank
+from memory_bank import note_rows
+from memory_bank.bank import Bank, View
 from memory_bank.errors import NoteNotFound
-from memory_bank.index.index import Index
-from memory_bank.manifest import links, lookup
+from memory_bank.manifest import links
 from memory_bank.manifest.links import LinkRow
 from memory_bank.notes.scan import is_text
 
@@ -46,7 +46,7 @@ def node_of(bank: Bank, name: str) -> str:
     written = name.removeprefix(GHOST)
     file = spelling.of_file(written, bank.layout)
     for form in filter(is_text, (written, file)):
-        rows = bank.healing(partial(_to_ghost, name=form))
+        rows = bank.read(partial(_to_ghost, name=form))
         if rows:
             return GHOST + rows[0].ghost
     if spelling.may_be_file(file, bank.layout):
@@ -54,17 +54,17 @@ def node_of(bank: Bank, name: str) -> str:
     raise unknown
 
 
-def _to_ghost(index: Index, name: str) -> list[LinkRow]:
-    return links.to_ghost(index.base, name)
+def _to_ghost(view: View, name: str) -> list[LinkRow]:
+    return links.to_ghost(view.manifest, name)
 
 
-def joined(index: Index, node: str) -> dict[int, tuple[LinkShown, ...]]:
+def joined(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
     """Map each note that links to a note or ghost to those of its links that do."""
     if node.startswith(GHOST):
-        into = links.to_ghost(index.base, node.removeprefix(GHOST))
+        into = links.to_ghost(view.manifest, node.removeprefix(GHOST))
     else:
-        note = lookup.note_at(index.base, node)
-        into = links.incoming(index.base, note.number if note else -1)
+        note = note_rows.note_at(view.manifest, node)
+        into = links.incoming(view.manifest, note.number if note else -1)
     found: dict[int, list[LinkShown]] = {}
     for row in into:
         found.setdefault(row.source, []).append(shown(row))
@@ -75,9 +75,9 @@ def shown(row: LinkRow, problem: str = "") -> LinkShown:
     """Return a link of the table as it is shown, with what is wrong with it."""
     text = row.text or row.target or row.heading
     return LinkShown(
-        source=row.source_path,
+        source=row.source_key,
         line=row.line,
-        target=row.dest_path or GHOST + row.ghost,
+        target=row.dest_key or GHOST + row.ghost,
         type=row.type,
         kind=row.kind,
         context=" ".join(part for part in (row.before, f"[{text}]", row.after) if part),

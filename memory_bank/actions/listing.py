@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory_bank import note_rows
 from memory_bank.actions.authors import editors
-from memory_bank.bank import Bank
+from memory_bank.bank import Bank, View
 from memory_bank.errors import NoteNotFound
-from memory_bank.index.index import Index
-from memory_bank.manifest import filters, links, lookup
-from memory_bank.manifest.lookup import BY_HAND, NoteRow
+from memory_bank.manifest import documents, filters, links
+from memory_bank.note_rows import BY_HAND, NoteRow
 from memory_bank.notes.dates import iso_of
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Entity, Fault
@@ -103,11 +103,11 @@ def list_notes(
     with bank.lock:
         written = bank.updates.all()
 
-    def newest(index: Index) -> list[NoteRow]:
-        within = filters.scope(index.base, wanted, archived=include_archived, written=written)
-        return lookup.newest(index.base, within, max(limit, 1), written)
+    def newest(view: View) -> list[NoteRow]:
+        within = filters.scope(view.manifest, wanted, hidden=include_archived, written=written)
+        return note_rows.newest(view.manifest, within, max(limit, 1), written)
 
-    found = tuple(_listed(note) for note in bank.healing(newest))
+    found = tuple(_listed(note) for note in bank.read(newest))
     return Listing(len(found), found)
 
 
@@ -115,13 +115,13 @@ def show(bank: Bank, name: str) -> Shown:
     """Return a note whole; raise NoteNotFound, or UnreadableNote when it holds no text."""
     path = bank.find(name)
     note = bank.store.read(path)
-    row = bank.healing(lambda index: lookup.note_at(index.base, path))
+    row = bank.read(lambda view: note_rows.note_at(view.manifest, path))
     if row is None:
         raise NoteNotFound(f"{path} is not indexed", "see `memory-bank doctor`")
-    backlinks = bank.healing(lambda index: links.incoming(index.base, row.number))
+    backlinks = bank.read(lambda view: links.incoming(view.manifest, row.number))
     with bank.lock:
         seen = bank.access.of([row.key]).get(row.key)
-        listed = _listed(lookup.updated_by(row, bank.updates.all()))
+        listed = _listed(note_rows.updated_by(row, bank.updates.all()))
     return Shown(
         note_id=listed.note_id,
         path=path,
@@ -172,7 +172,7 @@ def known_names(bank: Bank) -> list[str]:
     """Return the notes' names as they were indexed last: for completion, which must be quick."""
     if not bank.layout.manifest.exists():
         return []
-    notes = bank.healing(lambda index: lookup.all_live(index.base))
+    notes = bank.read(lambda view: documents.all_keys(view.manifest))
     return [name_of(path) for _, path in notes]
 
 
@@ -180,13 +180,13 @@ def known_tags(bank: Bank) -> list[str]:
     """Return the tags as they were indexed last, the most used first."""
     if not bank.layout.manifest.exists():
         return []
-    return list(bank.healing(lambda index: lookup.tag_counts(index.base)))
+    return list(bank.read(lambda view: documents.counts(view.manifest, "tag")))
 
 
 def tag_counts(bank: Bank) -> dict[str, int]:
     """Return how many notes have each tag, the most used first."""
     bank.catch_up()
-    return bank.healing(lambda index: lookup.tag_counts(index.base))
+    return bank.read(lambda view: documents.counts(view.manifest, "tag"))
 
 
 def _listed(note: NoteRow) -> Listed:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from memory_bank import note_rows
 from memory_bank.actions.joined import GHOST, LinkShown, node_of, shown
-from memory_bank.bank import Bank
-from memory_bank.index.index import Index
-from memory_bank.manifest import links, lookup
+from memory_bank.bank import Bank, View
+from memory_bank.manifest import documents, links
 from memory_bank.manifest.links import LinkRow
 
 if TYPE_CHECKING:
@@ -60,16 +60,16 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
     node = node_of(bank, name)
     if node.startswith(GHOST):
         ghost = node.removeprefix(GHOST)
-        rows = bank.healing(lambda index: links.to_ghost(index.base, ghost))
+        rows = bank.read(lambda view: links.to_ghost(view.manifest, ghost))
         return NoteLinks(node, (), tuple(shown(row) for row in rows))
 
-    def both(index: Index) -> tuple[Sequence[LinkRow], Sequence[LinkRow], Sequence[str]]:
-        note = lookup.note_at(index.base, node)
+    def both(view: View) -> tuple[Sequence[LinkRow], Sequence[LinkRow], Sequence[str]]:
+        note = note_rows.note_at(view.manifest, node)
         number = note.number if note else -1
-        out = links.outgoing(index.base, number)
-        return out, links.incoming(index.base, number), problems(index, out)
+        out = links.outgoing(view.manifest, number)
+        return out, links.incoming(view.manifest, number), problems(view, out)
 
-    out, into, wrong = bank.healing(both)
+    out, into, wrong = bank.read(both)
     return NoteLinks(
         node,
         tuple(shown(row, problem) for row, problem in zip(out, wrong, strict=True)),
@@ -80,11 +80,11 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
 def ghosts(bank: Bank) -> tuple[Ghost, ...]:
     """Return the targets that are no notes, the most linked first."""
     bank.catch_up()
-    rows = bank.healing(lambda index: links.all_links(index.base))
+    rows = bank.read(lambda view: links.all_links(view.manifest))
     sources: dict[str, list[str]] = {}
     for row in rows:
         if row.dest is None and not row.ambiguous and row.ghost:
-            sources.setdefault(row.ghost, []).append(row.source_path)
+            sources.setdefault(row.ghost, []).append(row.source_key)
     found = [Ghost(name, len(by), tuple(sorted(set(by)))) for name, by in sources.items()]
     return tuple(sorted(found, key=lambda ghost: (-ghost.count, ghost.name)))
 
@@ -102,48 +102,50 @@ def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
     return tuple(Related(path, round(score, 4)) for path, score in found)
 
 
-def problems(index: Index, rows: Sequence[LinkRow]) -> list[str]:
+def problems(view: View, rows: Sequence[LinkRow]) -> list[str]:
     """Return for each link what is wrong with it, empty when nothing is.
 
     Wrong is a target that several notes answer to, and a heading or block that its note lacks. A
     ghost is not wrong: it may be a file, a person, a note to be written.
     """
     notes = sorted(
-        {row.dest for row in rows if row.dest is not None and (row.heading or row.block)}
+        {row.dest for row in rows if row.dest is not None and (row.heading or row.anchor)}
     )
-    headings, blocks = links.anchors(index.base, notes) if notes else (set(), set())
+    headings, blocks = links.anchors(view.manifest, notes) if notes else (set(), set())
     found = []
     for row in rows:
         last = row.heading.split("#")[-1].strip().casefold()
         if row.ambiguous:
             found.append(f"several notes answer to {row.target!r}")
-        elif row.dest is not None and row.block and (row.dest, row.block.casefold()) not in blocks:
-            found.append(f"{row.dest_path} has no block ^{row.block}")
+        elif (
+            row.dest is not None and row.anchor and (row.dest, row.anchor.casefold()) not in blocks
+        ):
+            found.append(f"{row.dest_key} has no block ^{row.anchor}")
         elif row.dest is not None and last and not _has_heading(headings, row.dest, last):
-            found.append(f"{row.dest_path} has no heading {row.heading!r}")
+            found.append(f"{row.dest_key} has no heading {row.heading!r}")
         else:
             found.append("")
     return found
 
 
-def broken(index: Index) -> tuple[LinkShown, ...]:
+def broken(view: View) -> tuple[LinkShown, ...]:
     """Return the broken links of the whole bank."""
-    rows = links.all_links(index.base)
-    wrong = problems(index, rows)
+    rows = links.all_links(view.manifest)
+    wrong = problems(view, rows)
     return tuple(shown(row, problem) for row, problem in zip(rows, wrong, strict=True) if problem)
 
 
-def count_problems(index: Index) -> Counter[str]:
+def count_problems(view: View) -> Counter[str]:
     """Count ghosts, broken links and orphans of the whole bank."""
-    rows = links.all_links(index.base)
+    rows = links.all_links(view.manifest)
     linked = {row.dest for row in rows if row.dest not in {None, row.source}}
     linking = {row.source for row in rows if row.dest != row.source}
-    notes = lookup.numbers(index.base)
+    notes = documents.numbers(view.manifest)
     return Counter(
         ghosts=len(
             {row.ghost for row in rows if row.dest is None and not row.ambiguous and row.ghost}
         ),
-        broken_links=sum(1 for problem in problems(index, rows) if problem),
+        broken_links=sum(1 for problem in problems(view, rows) if problem),
         orphans=len(notes - linked - linking),
     )
 
@@ -163,4 +165,4 @@ def _slug(heading: str) -> str:
 def _graph(bank: Bank) -> LinkGraph:
     from memory_bank.manifest.link_graph import LinkGraph  # start-up: most questions need no walk
 
-    return LinkGraph(bank.healing(lambda index: links.edges(index.base)))
+    return LinkGraph(bank.read(lambda view: links.edges(view.manifest)))

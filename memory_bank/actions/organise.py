@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 
-from memory_bank import session_notes
+from memory_bank import note_rows, session_notes
 from memory_bank.actions.author_keys import stamped
 from memory_bank.actions.authors import record, warnings, writer
 from memory_bank.agents import agent_name
-from memory_bank.bank import Bank
+from memory_bank.bank import Bank, View
 from memory_bank.errors import BadInput, Conflict, UnreadableNote
-from memory_bank.index.index import Index
-from memory_bank.manifest import link_resolution, links, lookup
+from memory_bank.manifest import links
 from memory_bank.manifest.links import LinkRow
-from memory_bank.manifest.lookup import NoteRow
+from memory_bank.note_rows import NoteRow
 from memory_bank.notes import files, frontmatter, names, reader, spelling
 from memory_bank.notes.identity import etag
 from memory_bank.notes.journal import Change
@@ -194,7 +193,7 @@ def merge(
 def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
     """Return what the manifest knows of some notes, brought up to their files under the lock."""
     bank.catch_up(insist=True)
-    rows = bank.healing(lambda index: [lookup.note_at(index.base, path) for path in paths])
+    rows = bank.read(lambda view: [note_rows.note_at(view.manifest, path) for path in paths])
     found = [row for row in rows if row is not None]
     if len(found) != len(paths):
         raise Conflict("a note changed or went away meanwhile", "look at the notes and try again")
@@ -204,21 +203,23 @@ def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
 def _relinked(bank: Bank, moves: Mapping[str, str], *, gone: bool = False) -> list[Change]:
     """Return the changes that make links to moved notes, and their own relative links, right."""
 
-    def touching(index: Index) -> dict[str, list[LinkRow]]:
+    def touching(view: View) -> dict[str, list[LinkRow]]:
         found: dict[str, list[LinkRow]] = {}
         for path in moves:
-            note = lookup.note_at(index.base, path)
+            note = note_rows.note_at(view.manifest, path)
             number = note.number if note else -1
-            for row in links.incoming(index.base, number) + links.outgoing(index.base, number):
-                found.setdefault(row.source_path, []).append(row)
+            for row in links.incoming(view.manifest, number) + links.outgoing(
+                view.manifest, number
+            ):
+                found.setdefault(row.source_key, []).append(row)
         return found
 
     def taken(short: str) -> bool:
-        found = bank.healing(lambda index: link_resolution.candidates(index.base, short))
+        found = bank.read(lambda view: note_rows.candidates(view.manifest, short))
         return bool(set(found) - set(moves))
 
     changes = []
-    for source, rows in bank.healing(touching).items():
+    for source, rows in bank.read(touching).items():
         data = bank.store.read_bytes(source)
         new_target = _retarget(source, rows, moves, taken, gone=gone)
         try:
@@ -239,7 +240,7 @@ def _retarget(
     gone: bool,
 ) -> Callable[[Link], str | None]:
     """Say for each link of a note what it must be called once the notes have moved."""
-    leads = {(row.line, row.target): row.dest_path for row in rows}
+    leads = {(row.line, row.target): row.dest_key for row in rows}
     home = moves.get(source, source)
 
     def new_target(link: Link) -> str | None:

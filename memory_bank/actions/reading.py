@@ -23,7 +23,7 @@ class ReadQuery:
 
 def read_query(bank: Bank, query: str) -> ReadQuery:
     """Take a query apart as `recall` does; keys of this bank's front matter are conditions."""
-    known = bank.healing(lambda index: filters.fields(index.base)) if ":" in query else ()
+    known = bank.read(lambda view: filters.fields(view.manifest)) if ":" in query else ()
     parsed = parse(query, known)
     return ReadQuery(
         words=parsed.question.text,

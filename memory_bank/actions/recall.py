@@ -5,24 +5,21 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank import sqlite
 from memory_bank.actions.authors import editors
 from memory_bank.actions.joined import LinkShown, joined, node_of
-from memory_bank.bank import Bank
+from memory_bank.bank import Bank, View
 from memory_bank.config import MODES
-from memory_bank.errors import BadInput, BadName
-from memory_bank.index.index import Index
-from memory_bank.manifest import database, filters
-from memory_bank.manifest.lookup import BY_HAND, PassageRow, SectionRow
-from memory_bank.notes import files
+from memory_bank.errors import BadInput
+from memory_bank.manifest import filters
+from memory_bank.manifest.documents import PassageRow
+from memory_bank.note_rows import BY_HAND, note_of
 from memory_bank.notes.dates import iso_of
-from memory_bank.notes.decoding import decode
-from memory_bank.notes.identity import etag
 from memory_bank.notes.note import Entity
 from memory_bank.search import snippets
-from memory_bank.search.engine import Found, Hit
+from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.hits import Reason
 from memory_bank.search.query import conditions, parse
+from memory_bank.source import Section, Span
 
 if TYPE_CHECKING:
     from memory_bank.index.report import Progress
@@ -138,7 +135,7 @@ def recall(
             answer = answer._replace(query=query, problem=problem)
         if not (count_access and hits):
             return answer
-        uncounted = bank.access.add((hit.note.key for hit in hits), time.time())
+        uncounted = bank.access.add((hit.document.known_as for hit in hits), time.time())
         return answer._replace(problem=answer.problem or uncounted or None)
 
 
@@ -160,7 +157,7 @@ def _answer(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> tuple[R
     The hits returned are those of the notes in the answer.
     """
     for _ in range(_TRIES):
-        found, notes, changed = bank.answer(lambda index: _asked(bank, index, wanted), progress)
+        found, notes, changed = bank.answer(lambda view: _asked(bank, view, wanted), progress)
         if None not in notes and not changed:
             break
     else:
@@ -179,38 +176,39 @@ def _answer(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> tuple[R
 
 
 def _asked(
-    bank: Bank, index: Index, wanted: _Wanted
-) -> tuple[Found, list[RecalledNote | None], bool]:
+    bank: Bank, view: View, wanted: _Wanted
+) -> tuple[SearchResult, list[RecalledNote | None], bool]:
     """Search, and tell whether another process was changing the index.
 
     Its manifest and its words then had different rows of a note, which hid it.
     """
-    before = sqlite.version(index.base)
-    found, notes = _found(bank, index, wanted)
-    changed = sqlite.version(index.base) != before or database.unfinished(index.base)
-    return found, notes, changed
+    manifest = view.manifest
+    before = manifest.version()
+    found, notes = _found(bank, view, wanted)
+    return found, notes, manifest.version() != before or manifest.unfinished()
 
 
-def _found(bank: Bank, index: Index, wanted: _Wanted) -> tuple[Found, list[RecalledNote | None]]:
-    known = filters.fields(index.base) if ":" in wanted.query else ()
+def _found(
+    bank: Bank, view: View, wanted: _Wanted
+) -> tuple[SearchResult, list[RecalledNote | None]]:
+    known = filters.fields(view.manifest) if ":" in wanted.query else ()
     parsed = parse(wanted.query, known)
     asked = [_spelled(bank, one) for one in (*parsed.conditions, *wanted.conditions)]
     written = bank.updates.all() if any(one.key == "since" for one in asked) else {}
-    within = filters.scope(index.base, asked, archived=wanted.archived, written=written)
-    links = joined(index, wanted.node) if wanted.node else None
-    found = index.engine.search(
+    within = filters.scope(view.manifest, asked, hidden=wanted.archived, written=written)
+    links = joined(view, wanted.node) if wanted.node else None
+    found = view.engine.search(
         parsed.question,
         within if links is None else within.narrowed(links),
-        index.meaning(wanted.mode),
         mode=wanted.mode,
         limit=wanted.limit,
         now=time.time(),
     )
     text = parsed.question.text
     why = {number: _fittest(into, wanted.asked or text) for number, into in (links or {}).items()}
-    edited = editors(bank, [hit.note for hit in found.hits])
+    edited = editors(bank, [note_of(hit.document) for hit in found.hits])
     return found, [
-        _recalled(bank, hit, text, edited[hit.note.path], why.get(hit.note.number))
+        _recalled(view, hit, text, edited[hit.document.key], why.get(hit.document.number))
         for hit in found.hits
     ]
 
@@ -231,26 +229,26 @@ def _fittest(links: Sequence[LinkShown], text: str) -> tuple[LinkShown, ...]:
 
 
 def _recalled(
-    bank: Bank,
+    view: View,
     hit: Hit,
     text: str,
     edited_by: tuple[str, ...],
     links: tuple[LinkShown, ...] | None,
 ) -> RecalledNote | None:
     """Read what was found from its file; None when the file is not what was indexed any more."""
-    note = hit.note
-    lines = _lines(bank, hit)
-    if lines is None:
-        return None
+    note = note_of(hit.document)
     section = hit.best.section
+    content = _text(view, hit, Span(section.line, section.end_line))
+    if content is None:
+        return None
     return RecalledNote(
         note_id=note.key,
         path=note.path,
         line=hit.best.line,
         title=note.title,
         heading=_heading(section),
-        content=snippets.span(lines, section.line, section.end_line),
-        snippet=_snippet(lines, hit.best, text),
+        content=content,
+        snippet=_snippet(view, hit, hit.best, text),
         tags=note.tags,
         type=note.type,
         status=note.status,
@@ -269,7 +267,7 @@ def _recalled(
             Also(
                 line=passage.line,
                 heading=_heading(passage.section),
-                snippet=_snippet(lines, passage, text),
+                snippet=_snippet(view, hit, passage, text),
                 relevance_score=round(score, 4),
             )
             for passage, score in hit.also
@@ -279,25 +277,14 @@ def _recalled(
     )
 
 
-def _bytes(bank: Bank, path: str) -> bytes | None:
-    """Return a note's bytes; None where it is gone, or a link is on the way to it now."""
-    try:
-        return files.read_in(bank.layout.root, path)
-    except BadName:
-        return None
+def _text(view: View, hit: Hit, span: Span) -> str | None:
+    """Return lines of a hit's document, if it still is what was indexed."""
+    return view.source.text(hit.document.key, hit.document.hash, span)
 
 
-def _lines(bank: Bank, hit: Hit) -> list[str] | None:
-    """Return the lines of a hit's file, if its bytes are still those that were indexed."""
-    data = _bytes(bank, hit.note.path)
-    if data is None or etag(data) != hit.note.etag:
-        return None
-    return snippets.lines_of(decode(data).text)
+def _snippet(view: View, hit: Hit, passage: PassageRow, text: str) -> str:
+    return snippets.snippet(_text(view, hit, passage.span) or "", text)
 
 
-def _snippet(lines: Sequence[str], passage: PassageRow, text: str) -> str:
-    return snippets.snippet(snippets.span(lines, passage.line, passage.end_line), text)
-
-
-def _heading(place: SectionRow) -> str:
+def _heading(place: Section) -> str:
     return " > ".join(place.headings)

@@ -14,7 +14,7 @@ from memory_bank.actions.twins import twins
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, NoteExists
-from memory_bank.manifest.lookup import NoteRow
+from memory_bank.note_rows import NoteRow
 from memory_bank.notes import frontmatter, names, reader, spelling
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import (

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memory_bank.actions.navigate import count_problems
-from memory_bank.bank import Bank
-from memory_bank.index.index import Index
-from memory_bank.manifest import lookup
+from memory_bank.bank import Bank, View
+from memory_bank.manifest import documents
 
 _UNIT = 1000
 _FEW = 10
@@ -36,24 +35,27 @@ class Stats:
 def stats(bank: Bank) -> Stats:
     """Return counts of notes, tags, types, links and files that could not be indexed."""
     bank.catch_up()
-    return bank.healing(_stats)
+    return bank.read(_stats)
 
 
-def _stats(index: Index) -> Stats:
-    count, size, archived, passages = lookup.totals(index.base)
-    links = count_problems(index)
+def _stats(view: View) -> Stats:
+    count, size, archived, passages = documents.totals(view.manifest)
+    links = count_problems(view)
     return Stats(
         count=count,
         total_bytes=size,
         total_size=readable(size),
         archived=archived,
         passages=passages,
-        tags=lookup.tag_counts(index.base),
-        types=lookup.type_counts(index.base),
+        tags=documents.counts(view.manifest, "tag"),
+        types={
+            name or "untyped": number
+            for name, number in documents.data_counts(view.manifest, "type").items()
+        },
         ghosts=links["ghosts"],
         broken_links=links["broken_links"],
         orphans=links["orphans"],
-        unindexed=len(lookup.unindexed(index.base)),
+        unindexed=len(documents.unindexed(view.manifest)),
     )
 
 

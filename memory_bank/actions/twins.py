@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from memory_bank import note_rows
 from memory_bank.bank import Bank
-from memory_bank.manifest import lookup
-from memory_bank.manifest.lookup import NoteRow
+from memory_bank.note_rows import NoteRow
 from memory_bank.notes.schema import folder_of
 from memory_bank.repo import git
 from memory_bank.session_notes import SESSION
@@ -23,7 +23,7 @@ class Twins(NamedTuple):
 
 def twins(bank: Bank, content_hash: str, path: str) -> Twins:
     """Return the notes of a content, on either side of the line that a note at `path` is on."""
-    found = bank.healing(lambda index: lookup.with_content(index.base, content_hash))
+    found = bank.read(lambda view: note_rows.with_content(view.manifest, content_hash))
     if not found:
         return Twins()
     side = stays_here(bank, path)

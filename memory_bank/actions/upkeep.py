@@ -11,13 +11,20 @@ from pathlib import Path
 from memory_bank.bank import Bank
 from memory_bank.errors import Busy
 from memory_bank.index.index import Index
-from memory_bank.index.repairs import told
+from memory_bank.index.repairs import described
 from memory_bank.index.report import Progress, SyncReport
 from memory_bank.layout import Layout
-from memory_bank.manifest import lookup
+from memory_bank.manifest import documents
 
 __all__ = [
-    "Changed", "Comparison", "SyncReport", "compare", "embed_waiting", "follow", "sync", "told",
+    "Changed",
+    "Comparison",
+    "SyncReport",
+    "compare",
+    "described",
+    "embed_waiting",
+    "follow",
+    "sync",
     "watch",
 ]  # fmt: skip
 
@@ -44,26 +51,21 @@ def compare(bank: Bank, progress: Progress | None = None) -> Comparison:
     Dates that come from git are asked for first: a commit is no difference between index and
     files. Nothing else is checked or mended: what the index lost, or has too much, is to be seen.
     """
-    from memory_bank.index.compare import differences
+    from memory_bank.index.compare import compared
 
     bank.catch_up(progress)
-    bank.healing(lambda index: index.indexer.redate())
+    bank.read(lambda view: view.index.indexer.refresh())
     with bank.lock, tempfile.TemporaryDirectory(prefix="memory-bank-") as folder:
         place = Layout(root=bank.layout.root, index=Path(folder))
-        fresh = Index(place, bank.settings, lambda _: {})
+        fresh = Index(place, bank.source, bank.settings)
         try:
             # vectors need not be made: that the same passages have one is what is compared
             fresh.indexer.sync(seconds=0, progress=progress)
-            ours = bank.index
-            pairs = {
-                one.name: (one, other)
-                for one, other in zip(ours.retrievers()[0], fresh.retrievers()[0], strict=True)
-            }
-            (notes,) = fresh.base.execute("SELECT count(*) FROM notes").fetchone()
-            found = tuple(differences(ours.base, fresh.base, pairs))
+            differing = tuple(bank.read(lambda view: list(compared(view.index, fresh))))
+            notes = len(documents.all_keys(fresh.manifest))
         finally:
             fresh.close()
-    return Comparison(notes, found)
+    return Comparison(notes, differing)
 
 
 def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None:
@@ -76,7 +78,7 @@ def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None
         say(_told(bank.sync()))
         while watcher.wait(stop):
             report = bank.sync()
-            if report.indexed or report.removed or report.unindexed or report.healed:
+            if report.indexed or report.removed or report.unindexed or report.repaired:
                 say(_told(report))
 
 
@@ -99,11 +101,11 @@ def follow(bank: Bank, told: Callable[[Changed], None], stop: threading.Event) -
 
     with Watcher(bank.layout.root) as watcher:
         bank.catch_up()
-        before = bank.healing(lambda index: lookup.etags(index.base))
+        before = bank.read(lambda view: documents.hashes(view.manifest))
         told(Changed())
         while watcher.wait(stop):
             bank.catch_up()
-            now = bank.healing(lambda index: lookup.etags(index.base))
+            now = bank.read(lambda view: documents.hashes(view.manifest))
             if now != before:
                 told(_difference(before, now))
             before = now
@@ -140,5 +142,5 @@ def _told(report: SyncReport) -> str:
         "waiting for vectors": report.waiting,
     }
     said = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
-    healed = f"; healed: {told(report.healed)}" if report.healed else ""
+    healed = f"; healed: {described(report.repaired)}" if report.repaired else ""
     return f"{said or 'up to date'} ({report.seconds:.2f} s){healed}"

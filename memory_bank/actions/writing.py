@@ -7,13 +7,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memory_bank import session_notes
+from memory_bank import note_rows, session_notes
 from memory_bank.actions.author_keys import kept
 from memory_bank.actions.authors import record, warnings
 from memory_bank.actions.remember import check_size, with_keys
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, NoteNotFound
-from memory_bank.manifest import lookup
 from memory_bank.notes import frontmatter, reader, sections
 from memory_bank.notes.note import Section
 
@@ -160,7 +159,7 @@ def write(
 
 def _updated(bank: Bank, path: str) -> None:
     """Record when a note was changed: its file does not say, nor does git before a commit."""
-    row = bank.healing(lambda index: lookup.note_at(index.base, path))
+    row = bank.read(lambda view: note_rows.note_at(view.manifest, path))
     if row is not None:
         with bank.lock:
             bank.updates.add(row.key, time.time())

@@ -37,7 +37,7 @@ class Embedder(Protocol):
         """The same where the passages are code: it shares few words with a question."""
 
     @property
-    def floor(self) -> float:
+    def similarity_threshold(self) -> float:
         """The cosine below which two texts are strangers; used where no word was found."""
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:

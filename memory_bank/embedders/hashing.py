@@ -29,7 +29,7 @@ class Hashing:
     model_hash: Final = "blake3-words-trigrams-1"
     weight: Final = 0.1
     code_weight: Final = 0.1
-    floor: Final = 0.3
+    similarity_threshold: Final = 0.3
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002
         """Return float32 rows of length 1, shape (len(texts), 128); no word gives zeros."""

@@ -51,7 +51,7 @@ class HttpEmbedder:
     name: Final = "http"
     weight: Final = 0.8
     code_weight: Final = 6.0
-    floor: Final = 0.3
+    similarity_threshold: Final = 0.3
 
     def __init__(self, endpoint: Endpoint, options: Options) -> None:
         self._endpoint = endpoint

@@ -48,7 +48,7 @@ class MiniLM:
     model_hash: Final = WEIGHTS.sha256[:16]
     weight: Final = 0.8
     code_weight: Final = 6.0
-    floor: Final = 0.3
+    similarity_threshold: Final = 0.3
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

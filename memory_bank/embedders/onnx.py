@@ -34,7 +34,7 @@ class Onnx:
     name: Final = "onnx"
     weight: Final = 0.8
     code_weight: Final = 6.0
-    floor: Final = 0.3
+    similarity_threshold: Final = 0.3
 
     def __init__(self, folder: Path, options: Options) -> None:
         self._folder = folder

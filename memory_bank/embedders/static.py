@@ -47,7 +47,7 @@ class Static:
     weight: Final = 0.4
     code_weight: Final = 0.6
     # Gibberish is nearer than this to something in a hundred abstracts of one query in twenty.
-    floor: Final = 0.42
+    similarity_threshold: Final = 0.42
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

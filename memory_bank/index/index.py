@@ -1,216 +1,172 @@
-"""The derived side of a bank, opened: manifest, retrievers, indexer, engine."""
+"""An index of one source: its manifest, its retrievers, and what keeps both equal to the source."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from memory_bank import sqlite
 from memory_bank.config import Settings
-from memory_bank.errors import BadInput, BadSetting, EmbedderUnavailable, IndexDamaged
-from memory_bank.index.repairs import MANIFEST, Healed, untold
-from memory_bank.layout import Layout
-from memory_bank.locks import locked
-from memory_bank.manifest import database, lookup
-from memory_bank.retrievers.base import TEXT_VERSION
-from memory_bank.sqlite import Connection
+from memory_bank.errors import Busy, IndexDamaged
+from memory_bank.index.backfill import Backfill
+from memory_bank.index.repairs import MANIFEST, Repaired, unreported
+from memory_bank.index.report import Progress, SyncReport
+from memory_bank.index.sync import Indexer
+from memory_bank.layout import Layout, private_folder
+from memory_bank.locks import WAIT, locked
+from memory_bank.manifest import documents
+from memory_bank.manifest.manifest import Manifest
+from memory_bank.retrievers import RetrieverSet
+from memory_bank.source import Source
 
-if TYPE_CHECKING:
-    from memory_bank.index.sync import Indexer
-    from memory_bank.retrievers.base import Retriever
-    from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
-    from memory_bank.retrievers.vectors.vector_index import VectorIndex
-    from memory_bank.search.engine import Accesses, Engine, Meaning
-
-_EMBED_SECONDS = 1.0
-"""How long a question that met damage may embed before it is answered."""
-_WORDS = "keyword"
-"""Folder of the retriever that every index has."""
-_ENOUGH = 0.95
-"""Share of passages with vectors from which meaning is asked at all."""
+EMBED_SECONDS = 1.0
+"""How long a question may embed what is new before it is answered; the rest waits for `sync`."""
+_WAIT = 5.0
+"""How long a question waits for another process that indexes, before it is answered from what is
+there; where nothing is there yet, it waits as a writer does."""
 
 
 class Index:
-    """One generation of a bank's index files; `current` tells whether they are still the bank's."""
+    """One generation of index files in a folder; `current` tells whether they still are there."""
 
     def __init__(
-        self, place: Layout, settings: Settings, accesses: Accesses, healed: Healed = untold
+        self,
+        place: Layout,
+        source: Source,
+        settings: Settings,
+        *,
+        repaired: Repaired = unreported,
     ) -> None:
-        """Open the manifest, made anew when it is damaged; the rest is loaded when needed.
+        """Open the manifest, made again when it is damaged; the rest is loaded when needed.
 
-        `healed` is told what was damaged, missing or cut short; a first index is not healing.
+        `repaired` is told what was damaged, missing or cut short; a first index is no repair.
         """
-        self._layout = place
-        self._settings = settings
-        self._accesses = accesses
-        self._healed = healed
-        self.base, self._file = _connect(place, healed)
+        self._place = place
+        self._source = source
+        self._repaired = repaired
+        self._dirty: frozenset[str] | None = None
+        """Keys of what changed since the index was equal to the source; None: anything may have."""
+        self.manifest = _opened(place, repaired)
+        self.retrievers = RetrieverSet(place.index, self.manifest.owner, settings)
 
     def current(self) -> bool:
         """Tell whether the manifest is still the file that was opened."""
-        return sqlite.identity(self._layout.manifest) == self._file
-
-    def complete(self) -> bool:
-        """Tell whether every retriever has everything that was indexed, without an indexer."""
-        return database.complete(self.base, self._signature())
+        return self.manifest.current()
 
     def close(self) -> None:
         """Let go of all files."""
-        for retriever in self.loaded():
-            retriever.close()
-        self.base.close()
+        self.retrievers.close()
+        self.manifest.close()
 
-    def loaded(self) -> list[Retriever]:
-        """List the retrievers that were loaded so far."""
-        parts = [self.__dict__.get(name) for name in ("keyword", "whole_notes", "vectors")]
-        return [part for part in parts if part is not None]
+    def complete(self) -> bool:
+        """Tell whether every retriever has everything that was indexed."""
+        return self._backfill.complete()
 
-    def heal(self) -> None:
-        """Make the retrievers anew that are damaged; raise IndexDamaged when the manifest is."""
-        database.check(self.base, self._layout.manifest)
-        mended = False
-        for retriever in self.retrievers()[0]:
+    def catch_up(
+        self, seconds: float = EMBED_SECONDS, progress: Progress | None = None
+    ) -> SyncReport | None:
+        """Index what changed, for a question; None when it is known that nothing did.
+
+        Embeds for at most about that many seconds. Raises Busy when another process indexes for
+        long.
+        """
+        reported = self._source.changes()
+        if reported is None or self._dirty is None:
+            self._dirty = None
+        else:
+            self._dirty |= reported
+        with self.manifest.guarded():
+            if self._dirty == frozenset() and self.complete():
+                return None
+        report = self.indexer.sync(
+            seconds=seconds,
+            wait=self._patience(),
+            thorough=False,
+            keys=self._dirty,
+            progress=progress,
+        )
+        self._dirty = frozenset()
+        return report
+
+    def repair(self) -> None:
+        """Refill the retrievers that are damaged; raise IndexDamaged when the manifest is."""
+        self.manifest.check()
+        damaged = False
+        for retriever in self.retrievers.all()[0]:
             try:
                 retriever.check()
             except IndexDamaged:
-                self.indexer.mend(retriever)
-                mended = True
-        if mended:
-            self.indexer.sync(seconds=_EMBED_SECONDS, thorough=False)
+                with self.turn():
+                    self._backfill.repair(retriever)
+                damaged = True
+        if damaged:
+            self.indexer.sync(seconds=EMBED_SECONDS, thorough=False)
 
-    @cached_property
-    def keyword(self) -> KeywordIndex:
-        """The index of words."""
-        from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
-
-        return KeywordIndex(self._layout.index / _WORDS, database.owner(self.base), "passages")
-
-    @cached_property
-    def whole_notes(self) -> KeywordIndex:
-        """The index of words of whole notes."""
-        from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
-
-        return KeywordIndex(self._layout.index / "notes", database.owner(self.base), "notes")
-
-    @cached_property
-    def vectors(self) -> VectorIndex | None:
-        """The index of meaning; None when embeddings are off. Raises EmbedderUnavailable."""
-        from memory_bank import plugins
-        from memory_bank.embedders.base import identity
-
-        name = self._settings.memory.embedder
+    def fill(self) -> None:
+        """Fill an index that another process made, or is about to fill."""
         try:
-            module = plugins.load("embedders", name)
-        except BadInput as error:
-            where = self._settings.origins.get("memory.embedder", "the settings")
-            raise BadSetting(f"{where}: {error.message}", error.hint) from error
-        embedder = module.load(self._settings)
-        if embedder is None:
-            return None
-        from memory_bank.retrievers.vectors.vector_index import VectorIndex
-
-        folder = re.sub(r"[^\w.-]+", "-", identity(embedder))[:80]
-        owner = database.owner(self.base)
-        return VectorIndex(self._layout.index / "vectors" / folder, owner, embedder)
+            self.indexer.sync(seconds=EMBED_SECONDS, wait=self._patience(), thorough=False)
+        except Busy:
+            return  # the answer will lack what the other one has not done yet
 
     @cached_property
     def indexer(self) -> Indexer:
         """The writer of these files."""
-        from memory_bank.index.sync import Indexer
-
-        return Indexer(
-            self._layout,
-            self.base,
-            self.retrievers,
-            current=self.current,
-            signature=self._signature(),
-            max_bytes=self._settings.memory.max_note_bytes,
-            healed=self._healed,
-        )
+        return Indexer(self.manifest, self._source, self._backfill, self.turn, self._repaired)
 
     @cached_property
-    def engine(self) -> Engine:
-        """The ranking."""
-        from memory_bank.search.engine import Engine
-
-        return Engine(self.base, self.keyword, self.whole_notes, self._settings, self._accesses)
-
-    def retrievers(self) -> tuple[list[Retriever], str]:
-        """Return the retrievers that can be filled now, and why others can't."""
-        try:
-            vectors = self.vectors
-        except EmbedderUnavailable as error:
-            return [self.keyword, self.whole_notes], error.message
-        found = [self.keyword, self.whole_notes, vectors]
-        return [retriever for retriever in found if retriever is not None], ""
-
-    def meaning(self, mode: str) -> Meaning:
-        """Return the vectors for a search of that mode, or the reason why there are none."""
-        from memory_bank.search.engine import Meaning
-
-        if mode == "lexical":
-            return Meaning(None)
-        try:
-            vectors = self.vectors
-        except EmbedderUnavailable as error:
-            return Meaning(None, reason=error.reason)
-        if vectors is None:
-            return Meaning(None, reason="embeddings_disabled")
-        if database.meta(self.base, f"filled:{vectors.name}") != vectors.version:
-            return Meaning(None, reason="vectors_pending")
-        waiting = vectors.waiting()
-        if waiting and waiting > (1 - _ENOUGH) * lookup.totals(self.base)[3]:
-            return Meaning(None, reason="vectors_pending")
-        return Meaning(
-            vectors,
-            vectors.weight,
-            vectors.code_weight,
-            vectors.floor,
+    def _backfill(self) -> Backfill:
+        return Backfill(
+            self.manifest,
+            self._source,
+            self.retrievers.all,
+            self.turn,
+            fingerprint=self.retrievers.fingerprint,
+            repaired=self._repaired,
         )
 
-    def _signature(self) -> str:
-        """Name what fills the retrievers: no model is loaded for it, and no secret is in it."""
-        from memory_bank import plugins
+    @contextmanager
+    def turn(self, wait: float = WAIT) -> Iterator[None]:
+        """Hold the lock of the index; raise IndexDamaged when the manifest is not the file now.
 
-        name = self._settings.memory.embedder
-        try:
-            own = plugins.load("embedders", name).fingerprint(self._settings)
-        except BadInput:
-            own = ""  # `vectors` says that there is none of this name
-        return f"{self.keyword.version}.{TEXT_VERSION} {name} {own}"
+        Another process may have made all again while this one waited; entries of the old manifest
+        must not come into the new retrievers.
+        """
+        folder = private_folder(self._place.index)
+        with locked(folder, wait=wait, make=self._place.make_index):
+            if not self.current():
+                raise IndexDamaged(f"{self.manifest.file} was replaced", "it is opened again")
+            yield
+
+    def _patience(self) -> float:
+        return _WAIT if documents.any_done(self.manifest) else WAIT
 
 
-def _connect(place: Layout, healed: Healed) -> tuple[Connection, sqlite.Identity]:
-    """Open the manifest; one process makes it, or makes it anew when it is damaged.
+def discard(place: Layout) -> None:
+    """Remove the manifest, when no other process is in the middle of a batch."""
+    with locked(place.index, make=place.make_index):
+        sqlite.discard(place.manifest)
 
-    Returned with it is which file it is: taken before it is opened, or while no other can replace
-    it.
-    """
-    before = sqlite.identity(place.manifest)
-    if before is not None:
+
+def _opened(place: Layout, repaired: Repaired) -> Manifest:
+    """Open the manifest; one process makes it, or makes it again when it is damaged."""
+    file = place.manifest
+    if file.exists():
         try:
             # one that goes meanwhile is made under the lock only: who removes it removes its
             # write-ahead log too, and must not meet that of a new one
-            return database.connect(place.manifest, place.index_id, make=False), before
+            return Manifest(file, place.index_id, make=False)
         except IndexDamaged:
             pass
     with locked(place.index, make=place.make_index):
-        place.make_index()  # the folder may be another one now, with another id
-        anew = not place.manifest.exists() and _was_indexed(place)
+        again = not file.exists() and (place.index / "keyword").is_dir()
         try:
-            # as another process left it meanwhile
-            base = database.connect(place.manifest, place.index_id)
+            manifest = Manifest(file, place.index_id)  # as another process left it meanwhile
         except IndexDamaged:
-            sqlite.discard(place.manifest)
-            base = database.connect(place.manifest, place.index_id)
-            anew = True
-        made = sqlite.identity(place.manifest)
-    if anew:
-        healed(MANIFEST)
-    return base, made
-
-
-def _was_indexed(place: Layout) -> bool:
-    """Tell an index that lost its manifest from a bank that has none yet."""
-    return (place.index / _WORDS).is_dir()
+            sqlite.discard(file)
+            manifest = Manifest(file, place.index_id)
+            again = True
+    if again:
+        repaired(MANIFEST)
+    return manifest

@@ -1,24 +1,25 @@
-"""Names of what a catch-up had to finish or to make anew before there was an answer."""
+"""Names of what had to be finished or made again before there was an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 WRITING = "writing"
-"""Healed: a change of several files that was cut short was finished, or undone."""
+"""A change of several files that was cut short was finished, or undone."""
 INDEXING = "indexing"
-"""Healed: a batch of notes, or the filling of a retriever, that was cut short was finished."""
+"""A batch of documents, or the filling of a retriever, that was cut short was finished."""
 MANIFEST = "manifest"
-"""Healed: the manifest was damaged or missing, and with it all was made anew."""
+"""The manifest was damaged or missing, and with it all was made again."""
 ACCESSES = "accesses"
-"""Healed: the counts of accesses were damaged, and are begun anew."""
-EDITS = "edits"
-"""Healed: the log of which agents changed what was damaged, and is begun anew."""
-UPDATES = "updates"
-"""Healed: the log of when notes were updated was damaged, and is begun anew."""
+"""The counts of accesses were damaged, and begin again."""
 
-Healed = Callable[[str], None]
-"""Called with what was healed: one of the above, or the name of a retriever that was made anew."""
+EDITS = "edits"
+"""The log of which agents changed what was damaged, and begins again."""
+UPDATES = "updates"
+"""The log of when notes were updated was damaged, and begins again."""
+
+Repaired = Callable[[str], None]
+"""Called with what was repaired: one of the above, or the name of a retriever that was refilled."""
 
 _FINISHED = {
     WRITING: "finished a change of several files that was cut short",
@@ -26,12 +27,12 @@ _FINISHED = {
 }
 
 
-def told(healed: Sequence[str]) -> str:
-    """Return what was healed in words; empty when nothing was."""
-    said = [words for name, words in _FINISHED.items() if name in healed]
-    anew = [name for name in healed if name not in _FINISHED]
-    return "; ".join([*said, *([f"made anew: {', '.join(anew)}"] if anew else ())])
+def described(repaired: Sequence[str]) -> str:
+    """Return what was repaired in words; empty when nothing was."""
+    said = [words for name, words in _FINISHED.items() if name in repaired]
+    again = [name for name in repaired if name not in _FINISHED]
+    return "; ".join([*said, *([f"made anew: {', '.join(again)}"] if again else ())])
 
 
-def untold(what: str) -> None:
-    """Tell nobody that something was healed."""
+def unreported(what: str) -> None:
+    """Report to nobody that something was repaired."""

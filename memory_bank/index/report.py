@@ -16,14 +16,12 @@ class SyncReport:
     indexed: int = 0
     removed: int = 0
     unindexed: int = 0
-    healed: list[str] = field(default_factory=list)
-    """What a killed process had left half done, or was damaged or missing, by names of `healed`."""
+    repaired: list[str] = field(default_factory=list)
+    """What a killed process left half done, or was damaged or missing: names of `repairs`."""
     waiting: int = 0
     """Passages that have no vector yet."""
     problem: str = ""
     """Why meaning can't be indexed now, if so."""
-    leftover: list[str] = field(default_factory=list)
-    """Temporary files that were met among the notes."""
     seconds: float = 0.0
 
 

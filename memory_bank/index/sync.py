@@ -1,4 +1,4 @@
-"""Bring the manifest and every retriever up to the files: in batches, under a lock, healing.
+"""Bring the manifest and every retriever up to a source: in batches, under a lock.
 
 A batch writes its rows as pending, fills and commits each retriever, then marks the rows done.
 Whoever comes after a kill finds rows that are not done and puts them again.
@@ -7,65 +7,46 @@ Whoever comes after a kill finds rows that are not done and puts them again.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager
 from itertools import islice
 
-from memory_bank.errors import IndexDamaged
-from memory_bank.index.backfill import Filling, Load
-from memory_bank.index.changes import Changes, compare, compare_some
-from memory_bank.index.dates import Dates
-from memory_bank.index.reading import Asked, Found, Place, Same, Unread, read_all
-from memory_bank.index.repairs import INDEXING, Healed, untold
+from memory_bank.index.backfill import Backfill
+from memory_bank.index.changes import NONE, Changes, compare, compare_some
+from memory_bank.index.repairs import INDEXING, Repaired
 from memory_bank.index.report import Progress, SyncReport, silent
-from memory_bank.layout import Layout, private_folder
-from memory_bank.locks import WAIT, locked
-from memory_bank.manifest import link_resolution, write
-from memory_bank.manifest.database import DONE, ETAG, unfinished
-from memory_bank.manifest.rows import NoteRows
-from memory_bank.notes.scan import look, scan
-from memory_bank.retrievers.base import Entry, Retriever
-from memory_bank.sqlite import Connection, chunked, guarded, settle, transaction, version
+from memory_bank.locks import WAIT
+from memory_bank.manifest import documents, link_resolution, write
+from memory_bank.manifest.manifest import Manifest
+from memory_bank.retrievers.base import Entry
+from memory_bank.source import Document, Read, Source, Stamp, Unchanged, Unreadable
 
 BATCH = 1000
-"""Notes in one batch: the lock is let go after each, so that others get their turn."""
-_MANY = 400
-"""Notes in one sync from which the manifest's log is emptied at its end."""
+"""Documents in one batch: the lock is let go after each, so that others get their turn."""
 NEW = 5
-"""How many times larger a batch is while nothing is indexed yet and nobody waits for an answer from
-it: tantivy then writes few large segments instead of merging many small ones."""
+"""How many times larger a batch is while nothing is indexed yet: tantivy then writes few large
+segments instead of merging many small ones."""
+_MANY = 400
+"""Documents in one sync from which the manifest's log is emptied at its end."""
+_SOURCE = "source"
+"""Key of the fingerprint of the source that all documents were read by."""
+
+Turn = Callable[[float], AbstractContextManager[None]]
+"""Holds the lock of the index; waits so many seconds for it."""
 
 
 class Indexer:
-    """The one writer of a bank's indices."""
+    """The one writer of an index."""
 
     def __init__(
-        self,
-        layout: Layout,
-        base: Connection,
-        retrievers: Load,
-        *,
-        current: Callable[[], bool],
-        signature: str,
-        max_bytes: int,
-        healed: Healed = untold,
+        self, manifest: Manifest, source: Source, backfill: Backfill, turn: Turn, repaired: Repaired
     ) -> None:
-        """Keep retrievers equal to the files of a bank; larger files than `max_bytes` are listed.
-
-        The retrievers, and why one is missing, are asked for when there is work only; `signature`
-        names what they are, so that a bank that was complete with them needs none to be loaded.
-        `current` tells whether the manifest is still the bank's; `healed` is told what had to be
-        finished or made anew.
-        """
-        self._layout = layout
-        self._base = base
-        self._current = current
-        self._healed = healed
-        self._place = Place(layout.root, layout.prefix, max_bytes)
-        self._filling = Filling(
-            base, self._place, retrievers, self._turn, signature=signature, healed=healed
-        )
-        self._dates = Dates(layout.root, base)
+        """Keep a manifest, and the retrievers that `backfill` fills, equal to a source."""
+        self._manifest = manifest
+        self._source = source
+        self._backfill = backfill
+        self._turn = turn
+        self._repaired = repaired
 
     def sync(
         self,
@@ -73,35 +54,33 @@ class Indexer:
         seconds: float = float("inf"),
         wait: float = WAIT,
         thorough: bool = True,
-        paths: Collection[str] | None = None,
+        keys: Collection[str] | None = None,
         progress: Progress | None = None,
     ) -> SyncReport:
         """Index whatever differs; embed for at most about that many seconds.
 
-        Where it is known that other files did not change, only those of `paths` are looked at. A
-        thorough sync also asks git for the dates of notes that say none, and finds retrievers
-        that lost entries. Raises Busy when another process indexes for longer than `wait` seconds,
+        Where it is known that other documents did not change, only those of `keys` are looked at.
+        A thorough sync also has the source refresh what it depends on, and finds retrievers that
+        lost entries. Raises Busy when another process indexes for longer than `wait` seconds,
         StorageFailed when the disk or a folder refuses; what was committed until then stays.
         """
         started = time.monotonic()
         report = SyncReport()
         progress = progress or silent
-        with guarded(self._layout.manifest):
-            changes = self._look(report, paths)
-            if changes or not self.complete() or thorough:
-                self._filling.postpone(slow=not thorough)
-                if self._dates.refresh(again=thorough) or changes or self._filling.lacking():
-                    self._work(report, wait, progress, paths)
+        with self._manifest.guarded():
+            self._read_anew()
+            changes = self._look(keys)
+            if changes or not self._backfill.complete() or thorough:
+                self._backfill.postpone(slow=not thorough)
+                refreshed = self._source.refresh(again=thorough)
+                if refreshed or changes or self._backfill.lacking():
+                    self._work(report, wait, progress, None if refreshed else keys)
                 if thorough:
-                    self._filling.check(progress)
-                self._filling.embed(report, seconds, progress)
-                self._filling.conclude(report)
+                    self._backfill.check(progress)
+                self._backfill.embed(report, seconds, progress)
+                self._backfill.conclude(report)
         report.seconds = time.monotonic() - started
         return report
-
-    def complete(self) -> bool:
-        """Tell whether every retriever has everything that was indexed."""
-        return self._filling.complete()
 
     def embed(self, seconds: float) -> SyncReport:
         """Embed what waits for about that many seconds; first fill what questions don't wait for.
@@ -109,134 +88,122 @@ class Indexer:
         Raises Busy when another process indexes for long.
         """
         report = SyncReport()
-        with guarded(self._layout.manifest):
-            if not self.complete():
-                self._filling.postpone(slow=False)
-                if self._filling.lacking():
+        with self._manifest.guarded():
+            if not self._backfill.complete():
+                self._backfill.postpone(slow=False)
+                if self._backfill.lacking():
                     self._work(report, WAIT, silent)
-                self._filling.embed(report, seconds, silent)
-                self._filling.conclude(report)
+                self._backfill.embed(report, seconds, silent)
+                self._backfill.conclude(report)
         return report
 
-    def redate(self) -> None:
-        """Ask git anew for the dates of notes that say none."""
-        with guarded(self._layout.manifest):
-            if self._dates.refresh(again=True):
+    def refresh(self) -> None:
+        """Have the source refresh what its stamps depend on, and index what differs for it."""
+        with self._manifest.guarded():
+            if self._source.refresh(again=True):
                 self._work(SyncReport(), WAIT, silent)
 
-    def mend(self, retriever: Retriever) -> None:
-        """Make one damaged retriever anew from the files as the manifest knows them."""
-        with self._turn():
-            self._filling.mend(retriever)
+    def _read_anew(self) -> None:
+        """Have every document read again when the source reads in another way than before."""
+        if self._manifest.meta(_SOURCE) != self._source.fingerprint:
+            with self._turn(WAIT), self._manifest.transaction():
+                if self._manifest.meta(_SOURCE) is not None:
+                    write.forget_stamps(self._manifest)
+                self._manifest.put_meta(_SOURCE, self._source.fingerprint)
 
-    @contextmanager
-    def _turn(self, wait: float = WAIT) -> Iterator[None]:
-        """Hold the lock of the index; raise IndexDamaged when the manifest is not the bank's now.
-
-        Another process may have made all anew while this one waited; entries of the old manifest
-        must not come into the new retrievers.
-        """
-        folder = private_folder(self._layout.index)
-        with locked(folder, wait=wait, make=self._layout.make_index):
-            if not self._current():
-                raise IndexDamaged(f"{self._layout.manifest} was replaced", "it is opened anew")
-            yield
-
-    def _look(self, report: SyncReport, paths: Collection[str] | None) -> Changes:
-        """Look at some files, or at all where there is more to do than they tell."""
-        if paths is not None and not unfinished(self._base):
-            found = look(self._layout.root, paths)
-            changes = compare_some(self._base, found, paths) if found else None
+    def _look(self, keys: Collection[str] | None) -> Changes:
+        """Look at some documents, or at all where there is more to do than they tell."""
+        if keys is not None and not self._manifest.unfinished():
+            found = self._source.look(keys)
+            changes = compare_some(self._manifest, found, keys) if found else None
             if changes is not None:
                 return changes
-        every = scan(self._layout.root)
-        report.leftover = every.leftover
-        return compare(self._base, every)
+        return compare(self._manifest, self._source.scan())
 
     def _work(
         self,
         report: SyncReport,
         wait: float,
         progress: Progress,
-        paths: Collection[str] | None = None,
+        keys: Collection[str] | None = None,
     ) -> None:
-        """Index batch by batch, each file once: one of unknown stamp still counts as changed."""
-        size = BATCH * (1 if self._anything() else NEW)
+        """Index batch by batch, each document once: one of unknown stamp counts as changed."""
+        size = BATCH * (1 if documents.any_document(self._manifest) else NEW)
         done = 0
         met: set[str] = set()
+        left: list[str] = []
         as_of = None
-        changes = Changes({}, (), None)
-        with ExitStack() as open_:
-            while True:
-                with self._turn(wait):
-                    self._filling.fill(progress)
-                    # looked at again: another process may have done it while this one waited
-                    if as_of != (as_of := version(self._base)):
-                        open_.close()
-                        changes = self._look(report, paths)
-                        left = [path for path in changes.changed if path not in met]
-                        found = open_.enter_context(closing(self._read(left)))
-                        done = 0
-                    batch = dict(islice(found, size))
-                    self._batch(batch, changes, report)
-                    changes = Changes({}, (), None)
-                met.update(batch)
-                done += len(batch)
-                progress("indexing", len(met), len(met) + len(left) - done)
-                if done == len(left):
-                    break
+        changes = NONE
+        found: Iterator[tuple[str, Read]] = iter(())
+        while True:
+            with self._turn(wait):
+                self._backfill.fill(progress)
+                # looked at again: another process may have done it while this one waited
+                if as_of != (as_of := self._manifest.version()):
+                    changes = self._look(keys)
+                    left = [key for key in changes.changed if key not in met]
+                    found, done = self._read(left), 0
+                batch = dict(islice(found, size))
+                self._batch(batch, changes, report)
+            changes = Changes(changes.changed)
+            met.update(batch)
+            done += len(batch)
+            progress("indexing", len(met), len(met) + len(left) - done)
+            if done == len(left):
+                break
         if len(met) >= _MANY:
-            settle(self._base)
+            self._manifest.settle()
 
-    def _anything(self) -> bool:
-        (last,) = self._base.execute("SELECT max(id) FROM notes").fetchone()
-        return last is not None
+    def _read(self, keys: list[str]) -> Iterator[tuple[str, Read]]:
+        """Read documents as far as they are not what is indexed."""
+        known = write.known_hashes(self._manifest, keys)
+        for key in keys:
+            yield key, self._source.read(key, known.get(key, ""))
 
-    def _read(self, paths: Sequence[str]) -> Generator[tuple[str, Found]]:
-        """Read files as far as they are not what is indexed."""
-        etags = dict(
-            chunked(
-                self._base,
-                f"SELECT path, {ETAG} FROM notes WHERE state = {DONE} AND path IN ({{}})",
-                paths,
-            )
-        )
-        commits = self._dates.of(paths)
-        asked = [Asked(path, etags.get(path, ""), *commits.get(path, ())) for path in paths]
-        return read_all(self._place, asked)
-
-    def _batch(self, found: Mapping[str, Found], changes: Changes, report: SyncReport) -> None:
-        """Index one batch of files, and take the gone ones out."""
-        if unfinished(self._base):
-            self._healed(INDEXING)
-        notes = [one for one in found.values() if isinstance(one, NoteRows)]
-        unread = {path: one for path, one in found.items() if isinstance(one, Unread)}
-        touched, entries = self._write(notes, unread, changes)
-        self._filling.put(entries, touched)
-        with transaction(self._base):
-            write.restamp(
-                self._base,
-                ((*one, path) for path, one in found.items() if isinstance(one, Same)),
-            )
-            write.finish(self._base, touched)
-            write.measure(self._base, len(entries))
-        report.indexed += len(notes)
-        report.unindexed += len(unread)
+    def _batch(self, found: Mapping[str, Read], changes: Changes, report: SyncReport) -> None:
+        """Index one batch, and take what is gone out."""
+        if self._manifest.unfinished():
+            self._repaired(INDEXING)
+        new = [
+            (one, _stamp(one.stamp, changes, key))
+            for key, one in found.items()
+            if isinstance(one, Document)
+        ]
+        unreadable = {
+            key: (one, one.stamp) for key, one in found.items() if isinstance(one, Unreadable)
+        }
+        touched, entries = self._write(new, unreadable, changes)
+        self._backfill.put(entries, touched)
+        with self._manifest.transaction():
+            same = {key: one for key, one in found.items() if isinstance(one, Unchanged)}
+            write.restamp(self._manifest, same)
+            write.finish(self._manifest, touched)
+            write.measure(self._manifest, len(entries))
+        report.indexed += len(new)
+        report.unindexed += len(unreadable)
         report.removed += len(changes.gone)
 
     def _write(
-        self, notes: Sequence[NoteRows], unread: Mapping[str, Unread], changes: Changes
+        self,
+        new: list[tuple[Document, Stamp]],
+        unreadable: Mapping[str, tuple[Unreadable, Stamp]],
+        changes: Changes,
     ) -> tuple[list[int], list[Entry]]:
         """Write the manifest's rows, pending; return the numbers touched and entries to put."""
-        base = self._base
-        with transaction(base):
-            self._filling.begin()
-            before = link_resolution.numbers(base, [*(note.path for note in notes), *unread])
-            names = link_resolution.names_held(base, [*before, *changes.gone])
-            write.mark_gone(base, changes.gone)
-            put, entries = write.put(base, notes)
-            put += write.put_unindexed(base, unread)
-            link_resolution.relink(base, put, names | link_resolution.names_held(base, put))
+        manifest = self._manifest
+        with manifest.transaction():
+            self._backfill.begin()
+            before = documents.numbers_of(manifest, [*(one.key for one, _ in new), *unreadable])
+            names = link_resolution.names_held(manifest, [*before, *changes.gone])
+            write.mark_gone(manifest, changes.gone)
+            put, entries = write.put(manifest, new)
+            put += write.put_unreadable(manifest, unreadable)
+            held = link_resolution.names_held(manifest, put)
+            link_resolution.relink(manifest, put, names | held)
             if changes.refused is not None:
-                write.put_refused(base, changes.refused)
+                write.put_refused(manifest, changes.refused)
         return [*put, *changes.gone], entries
+
+
+def _stamp(own: Stamp | None, changes: Changes, key: str) -> Stamp:
+    return changes.changed.get(key, "") if own is None else own

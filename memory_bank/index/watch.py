@@ -24,7 +24,7 @@ from watchdog.observers import Observer
 from watchdog.observers.polling import PollingObserver
 
 from memory_bank.filenames import NOTE_SUFFIXES
-from memory_bank.index.inotify import problem
+from memory_bank.inotify import problem
 
 if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver

@@ -1,229 +1,277 @@
-"""Put what was read from notes into the manifest's tables; only the indexer calls this."""
+"""Put documents into the manifest's tables; only the indexer calls this."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import Any
 
 from memory_bank.errors import IndexDamaged
-from memory_bank.manifest.database import DONE, GONE, MEAN_WORDS, PENDING, UNINDEXED, meta
-from memory_bank.manifest.rows import NoteRows, Row, entries
-from memory_bank.notes.scan import Stamp
+from memory_bank.manifest.link_resolution import NO_NAME, known_as
+from memory_bank.manifest.manifest import (
+    DONE,
+    GONE,
+    HASH,
+    MEAN_WORDS,
+    PENDING,
+    SEPARATOR,
+    UNREADABLE,
+    Manifest,
+)
 from memory_bank.retrievers.base import Entry
-from memory_bank.sqlite import Connection, chunked
+from memory_bank.source import Document, Passage, Scan, Stamp, Unchanged, Unreadable
 
-if TYPE_CHECKING:
-    from memory_bank.repo.git import Committed
+Row = tuple[Any, ...]
 
 _MOVED = "moved"
 """Key of how many passages came or went since their mean length was counted."""
-HEAD = "head"
-"""Key of the commit as of which commits are recorded."""
-
-BY_FILE, BY_NOTE, BY_GIT = range(3)
-UNANSWERED = " unanswered"
-"""Stands behind that commit where git could not say what was committed."""
-_SOON = 2.0
-"""Seconds after its own creation date in which a file that is new is being written, not changed."""
-_UPDATED = f"""
-UPDATE notes SET updated = max(
-    coalesce(said, created),
-    coalesce((SELECT last FROM commits WHERE path = notes.path AND last > first), 0),
-    CASE
-        WHEN EXISTS (SELECT 1 FROM commits WHERE path = notes.path AND blob = notes.blob) THEN 0
-        WHEN EXISTS (SELECT 1 FROM commits WHERE path = notes.path AND blob <> x'') THEN modified
-        WHEN said IS NULL AND modified > created + {_SOON} AND EXISTS
-            (SELECT 1 FROM meta WHERE key = '{HEAD}' AND value NOT LIKE '%{UNANSWERED}')
-            THEN modified
-        ELSE 0
-    END
-)
-"""
-"""When a note was updated is the latest of what it says, else its creation; of the commit that
-changed it last; and of its file's time, while the file is not what HEAD has: a checkout or a copy
-sets that time too."""
-
-_OF_NOTES = ("tags", "fields", "names", "sections", "passages", "blocks", "links", "faults")
+_OF_DOCUMENTS = (
+    "fields", "names", "sections", "passages", "anchors", "links", "faults",
+)  # fmt: skip
 _SAID = (
-    "note_id = ?, title = ?, type = ?, status = ?, created = ?, dated = ?, said = ?, modified = ?,"
-    " blob = ?, content_hash = ?, source_type = ?, meta = ?"
+    "size = ?, reason = ?, known_as = ?, title = ?, created = ?, updated = ?, hidden = ?, data = ?"
 )
 _LINKS = (
-    "links (note, line, kind, type, target, name, second_name, ghost, heading, block, text,"
+    "links (document, line, kind, type, target, name, second_name, ghost, heading, anchor, text,"
     " before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_ROWS: tuple[tuple[str, Callable[[NoteRows], Iterable[Row]]], ...] = (
-    ("tags VALUES (?, ?)", lambda note: ((tag,) for tag in note.tags)),
-    ("fields VALUES (?, ?, ?)", lambda note: note.fields),
-    ("names (note, name, rank) VALUES (?, ?, ?)", lambda note: note.names),
-    ("blocks VALUES (?, ?, ?)", lambda note: note.blocks),
-    ("faults VALUES (?, ?, ?)", lambda note: note.faults),
-    ("sections VALUES (?, ?, ?, ?, ?)", lambda note: note.sections),
-    (_LINKS, lambda note: note.links),
-)
-"""Tables and what stands in them of a note, behind its number; what is said twice stands once."""
+_CODE = re.compile(r"[(){}=;<>_]")
+"""What code has and Markdown's own marks are not: brackets of links and stars of emphasis would
+make a talk's turns look like code."""
 
 
-def put(base: Connection, notes: Sequence[NoteRows]) -> tuple[list[int], list[Entry]]:
-    """Write notes as pending; return their numbers and the entries to index.
+def put(
+    manifest: Manifest, found: Sequence[tuple[Document, Stamp]]
+) -> tuple[list[int], list[Entry]]:
+    """Write documents as pending; return their numbers and the entries to index.
 
     Rows that they had before are replaced; their numbers stay.
     """
-    numbers = _upsert(base, PENDING, [(note.path, note.stamp, note.etag) for note in notes])
-    known = list(zip(numbers, notes, strict=True))
-    base.executemany(
-        f"UPDATE notes SET reason = '', {_SAID} WHERE id = ?",
-        ((*note.said, number) for number, note in known),
+    files = [(one.key, stamp, one.hash) for one, stamp in found]
+    numbers = _upsert(manifest, PENDING, files)
+    known = [(number, one) for number, (one, _) in zip(numbers, found, strict=True)]
+    manifest.executemany(
+        f"UPDATE documents SET {_SAID} WHERE id = ?", ((*_said(one), n) for n, one in known)
     )
-    base.executemany(f"{_UPDATED} WHERE id = ?", ((number,) for number in numbers))
     for table, rows in _ROWS:
-        base.executemany(
+        manifest.executemany(
             f"INSERT OR IGNORE INTO {table}",
-            ((number, *row) for number, note in known for row in rows(note)),
+            ((number, *row) for number, one in known for row in rows(one)),
         )
-    return numbers, _put_passages(base, known)
+    return numbers, _put_passages(manifest, known)
 
 
-def put_unindexed(base: Connection, files: Mapping[str, tuple[Stamp, str, str]]) -> list[int]:
-    """Record files that can't be indexed, by path: stamp, etag and reason; return their numbers."""
-    found = files.items()
-    numbers = _upsert(base, UNINDEXED, [(path, stamp, etag) for path, (stamp, etag, _) in found])
-    nothing = ("", "", "", "", 0, BY_NOTE, None, 0, b"", b"", "", "{}")
-    base.executemany(
-        f"UPDATE notes SET reason = ?, updated = 0, {_SAID} WHERE id = ?",
-        ((file[2], *nothing, number) for number, file in zip(numbers, files.values(), strict=True)),
+def put_unreadable(manifest: Manifest, found: Mapping[str, tuple[Unreadable, Stamp]]) -> list[int]:
+    """Record documents that can't be indexed, by key; return their numbers."""
+    files = [(key, stamp, one.hash) for key, (one, stamp) in found.items()]
+    numbers = _upsert(manifest, UNREADABLE, files)
+    manifest.executemany(
+        f"UPDATE documents SET {_SAID} WHERE id = ?",
+        (
+            (one.size, one.reason, "", "", 0, 0, 0, "{}", number)
+            for number, (one, _) in zip(numbers, found.values(), strict=True)
+        ),
     )
     return numbers
 
 
-def restamp(base: Connection, rows: Iterable[tuple[Stamp, float, str]]) -> None:
-    """Record new stamps, and mtimes in seconds, of files whose bytes are the same.
-
-    A note that has its date from its file has the new one.
-    """
-    known = list(rows)
-    base.executemany(
-        "UPDATE notes SET size = ?1, mtime_ns = ?2, ctime_ns = ?3, inode = ?4, modified = ?5,"
-        f" created = CASE dated WHEN {BY_FILE} THEN ?5 ELSE created END WHERE path = ?6",
-        ((*stamp, mtime, path) for stamp, mtime, path in known),
+def restamp(manifest: Manifest, found: Mapping[str, Unchanged]) -> None:
+    """Record the stamps and dates of documents whose content is the same."""
+    manifest.executemany(
+        "UPDATE documents SET stamp = ?, created = ?, updated = ? WHERE key = ?",
+        ((one.stamp, *one.dates, key) for key, one in found.items()),
     )
-    base.executemany(f"{_UPDATED} WHERE path = ?", ((path,) for _, _, path in known))
 
 
-def put_commits(base: Connection, head: str, commits: Mapping[str, Committed]) -> bool:
-    """Record what git says of paths, as of a commit, and date notes by it.
-
-    Notes dated by a commit that is no more are marked to be read again; True if there are any.
-    """
-    base.execute("DELETE FROM commits")
-    base.executemany(
-        "INSERT INTO commits VALUES (?, ?, ?, ?)",
-        ((path, *found) for path, found in commits.items()),
-    )
-    put_meta(base, HEAD, head)
-    base.executemany(
-        f"UPDATE notes SET created = ?, dated = {BY_GIT} WHERE path = ? AND dated <> {BY_NOTE}",
-        ((found.first, path) for path, found in commits.items()),
-    )
-    base.execute(f"{_UPDATED} WHERE state <> {UNINDEXED}")
-    lost = base.execute(
-        f"UPDATE notes SET etag = x'', mtime_ns = 0 WHERE dated = {BY_GIT}"
-        " AND path NOT IN (SELECT path FROM commits)"
-    )
-    return lost.rowcount > 0
+def mark_gone(manifest: Manifest, numbers: Sequence[int]) -> None:
+    """Mark documents that are gone; `finish` removes them once no retriever has them."""
+    sql = f"UPDATE documents SET state = {GONE} WHERE id = ?"
+    manifest.executemany(sql, ((number,) for number in numbers))
+    _clear(manifest, numbers)
 
 
-def mark_gone(base: Connection, numbers: Sequence[int]) -> None:
-    """Mark notes whose files are gone; `finish` removes them once no retriever has them."""
-    base.executemany("UPDATE notes SET state = ? WHERE id = ?", ((GONE, n) for n in numbers))
-    _clear(base, numbers)
-
-
-def finish(base: Connection, numbers: Iterable[int]) -> None:
-    """Record that every retriever has what the manifest says of these notes."""
+def finish(manifest: Manifest, numbers: Iterable[int]) -> None:
+    """Record that every retriever has what the manifest says of these documents."""
     rows = [(number,) for number in numbers]
-    base.executemany(f"DELETE FROM notes WHERE id = ? AND state = {GONE}", rows)
-    base.executemany(f"UPDATE notes SET state = {DONE} WHERE id = ? AND state = {PENDING}", rows)
+    manifest.executemany(f"DELETE FROM documents WHERE id = ? AND state = {GONE}", rows)
+    sql = f"UPDATE documents SET state = {DONE} WHERE id = ? AND state = {PENDING}"
+    manifest.executemany(sql, rows)
 
 
-def put_refused(base: Connection, refused: Mapping[str, str]) -> None:
-    """Record the files that a scan could not take for notes."""
-    base.execute("DELETE FROM refused")
-    base.executemany("INSERT INTO refused VALUES (?, ?)", refused.items())
+def put_refused(manifest: Manifest, refused: Mapping[str, str]) -> None:
+    """Record what a scan could not take for documents."""
+    manifest.execute("DELETE FROM refused")
+    manifest.executemany("INSERT INTO refused VALUES (?, ?)", refused.items())
 
 
-def measure(base: Connection, moved: int) -> None:
-    """Record the mean length of a passage, anew when a tenth of the passages came or went.
+def measure(manifest: Manifest, moved: int) -> None:
+    """Record the mean length of a passage, again when a tenth of the passages came or went.
 
     `moved` are those that did so now. To count all at each change would take longer the more there
     are.
     """
-    moved += int(meta(base, _MOVED) or 0)
-    if moved > int((meta(base, MEAN_WORDS) or "0 0").split()[0]) / 10:
-        total, mean = base.execute("SELECT count(*), avg(words) FROM passages").fetchone()
-        put_meta(base, MEAN_WORDS, f"{total} {mean or 0:.1f}")
+    moved += int(manifest.meta(_MOVED) or 0)
+    if moved > int((manifest.meta(MEAN_WORDS) or "0 0").split()[0]) / 10:
+        total, mean = manifest.execute("SELECT count(*), avg(words) FROM passages").fetchone()
+        manifest.put_meta(MEAN_WORDS, f"{total} {mean or 0:.1f}")
         moved = 0
-    put_meta(base, _MOVED, str(moved))
+    manifest.put_meta(_MOVED, str(moved))
 
 
-def put_meta(base: Connection, key: str, value: str) -> None:
-    """Record a fact about the whole index."""
-    base.execute(
-        "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2", (key, value)
-    )
+def forget_stamps(manifest: Manifest) -> None:
+    """Let every document be read again."""
+    manifest.execute("UPDATE documents SET stamp = '', hash = x''")
 
 
-def entries_again(base: Connection, number: int, note: NoteRows) -> list[Entry]:
-    """Return the entries of a note whose rows are written, for a retriever that lost them.
+def stamps(manifest: Manifest, keys: Sequence[str] | None = None) -> dict[str, Stamp]:
+    """Return the stamps of documents, all or some, whose batch is finished."""
+    sql = f"SELECT key, stamp FROM documents WHERE state IN ({DONE}, {UNREADABLE})"
+    if keys is None:
+        return dict(manifest.execute(sql))
+    return dict(manifest.chunked(f"{sql} AND key IN ({{}})", list(keys)))
 
-    Raises IndexDamaged when the rows are not those of the note.
+
+def unfinished_keys(manifest: Manifest) -> list[str]:
+    """Return the keys of documents whose batch was not finished."""
+    sql = f"SELECT key FROM documents WHERE state <> {DONE} AND state IN ({PENDING}, {GONE})"
+    return [key for (key,) in manifest.execute(sql)]
+
+
+def refused(manifest: Manifest) -> dict[str, str]:
+    """Return what the last scan could not take for documents, with the reasons."""
+    return dict(manifest.execute("SELECT key, reason FROM refused"))
+
+
+def any_refused(manifest: Manifest, scan: Scan, keys: Sequence[str]) -> bool:
+    """Tell whether one of some keys is, or was, refused."""
+    sql = "SELECT 1 FROM refused WHERE key IN ({})"
+    return bool(scan.refused) or any(True for _ in manifest.chunked(sql, list(keys)))
+
+
+def known_hashes(manifest: Manifest, keys: Sequence[str]) -> dict[str, str]:
+    """Return the hashes that are indexed of some documents."""
+    sql = f"SELECT key, {HASH} FROM documents WHERE state = {DONE} AND key IN ({{}})"
+    return dict(manifest.chunked(sql, list(keys)))
+
+
+def indexed(manifest: Manifest, numbers: Sequence[int] | None = None) -> list[tuple[int, str, str]]:
+    """Return number, key and hash of documents, all or some, that retrievers should have."""
+    sql = f"SELECT id, key, {HASH} FROM documents WHERE state IN ({DONE}, {PENDING})"
+    if numbers is None:
+        return manifest.execute(sql).fetchall()
+    return list(manifest.chunked(f"{sql} AND id IN ({{}})", list(numbers)))
+
+
+def entries_again(manifest: Manifest, number: int, document: Document) -> list[Entry]:
+    """Return the entries of a document whose rows are written, for a retriever that lost them.
+
+    Raises IndexDamaged when the rows are not those of the document.
     """
-    sql = "SELECT row FROM passages WHERE note = ? ORDER BY row"
-    rows = [row for (row,) in base.execute(sql, (number,))]
-    if len(rows) != len(note.passages):
-        raise IndexDamaged(f"rows of {note.path} are missing", "they are made again")
-    return list(entries(note, number, rows))
+    sql = "SELECT row FROM passages WHERE document = ? ORDER BY row"
+    rows = [row for (row,) in manifest.execute(sql, (number,))]
+    if len(rows) != len(_passages(document)):
+        raise IndexDamaged(f"rows of {document.key} are missing", "they are made again")
+    return list(_entries(document, number, rows))
 
 
-def _upsert(base: Connection, state: int, files: Sequence[tuple[str, Stamp, str]]) -> list[int]:
-    """Write what is known of files, and drop what was known of their content."""
-    paths = [path for path, _, _ in files]
-    number = dict(chunked(base, "SELECT path, id FROM notes WHERE path IN ({})", paths))
-    _clear(base, list(number.values()))
-    free = _free(base, "notes")
-    number.update((path, next(free)) for path in paths if path not in number)
-    base.executemany(
-        "INSERT INTO notes (id, path, state, size, mtime_ns, ctime_ns, inode, etag)"
-        " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (id) DO UPDATE SET state = ?3,"
-        " size = ?4, mtime_ns = ?5, ctime_ns = ?6, inode = ?7, etag = ?8",
-        ((number[path], path, state, *stamp, bytes.fromhex(etag)) for path, stamp, etag in files),
+def _said(one: Document) -> Row:
+    data = json.dumps(one.data, ensure_ascii=False, default=str) if one.data else "{}"
+    return (
+        one.size, "", one.id, one.title, one.dates.created, one.dates.updated, one.hidden, data,
+    )  # fmt: skip
+
+
+def _links(document: Document) -> Iterator[Row]:
+    for link in document.links:
+        first, second = (*map(known_as, link.names), NO_NAME, NO_NAME)[:2]
+        yield (
+            link.line, link.kind, link.type, link.target, first, second, link.ghost, link.heading,
+            link.anchor, link.text, link.before, link.after,
+        )  # fmt: skip
+
+
+def _sections(document: Document) -> Iterator[Row]:
+    for ordinal, section in enumerate(document.sections):
+        yield ordinal, section.line, section.end_line, SEPARATOR.join(section.headings)
+
+
+_ROWS: tuple[tuple[str, Callable[[Document], Iterable[Row]]], ...] = (
+    ("fields VALUES (?, ?, ?)", lambda one: one.fields),
+    (
+        "names (document, name, rank) VALUES (?, ?, ?)",
+        lambda one: ((known_as(name), rank) for name, rank in one.names if name),
+    ),
+    ("anchors VALUES (?, ?, ?)", lambda one: one.anchors),
+    ("faults VALUES (?, ?, ?)", lambda one: ((fault.line, fault.reason) for fault in one.faults)),
+    ("sections VALUES (?, ?, ?, ?, ?)", _sections),
+    (_LINKS, _links),
+)
+"""Tables and what stands in them of a document, behind its number; what is said twice stands
+once."""
+
+
+def _upsert(manifest: Manifest, state: int, files: Sequence[tuple[str, Stamp, str]]) -> list[int]:
+    """Write what is known of documents, and drop what was known of their content."""
+    keys = [key for key, _, _ in files]
+    number = dict(manifest.chunked("SELECT key, id FROM documents WHERE key IN ({})", keys))
+    _clear(manifest, list(number.values()))
+    free = _free(manifest, "documents")
+    number.update((key, next(free)) for key in keys if key not in number)
+    manifest.executemany(
+        "INSERT INTO documents (id, key, state, stamp, hash) VALUES (?1, ?2, ?3, ?4, ?5)"
+        " ON CONFLICT (id) DO UPDATE SET state = ?3, stamp = ?4, hash = ?5",
+        ((number[key], key, state, stamp, bytes.fromhex(found)) for key, stamp, found in files),
     )
-    return [number[path] for path in paths]
+    return [number[key] for key in keys]
 
 
-def _clear(base: Connection, numbers: Sequence[int]) -> None:
-    for table in _OF_NOTES if numbers else ():
-        base.executemany(f"DELETE FROM {table} WHERE note = ?", ((number,) for number in numbers))
+def _clear(manifest: Manifest, numbers: Sequence[int]) -> None:
+    for table in _OF_DOCUMENTS if numbers else ():
+        sql = f"DELETE FROM {table} WHERE document = ?"
+        manifest.executemany(sql, ((number,) for number in numbers))
 
 
-def _put_passages(base: Connection, notes: Sequence[tuple[int, NoteRows]]) -> list[Entry]:
-    free = _free(base, "passages")
-    found = [entry for number, note in notes for entry in entries(note, number, free)]
-    base.executemany(
-        "INSERT INTO passages (row, note, section, line, end_line, words, signs)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+def _put_passages(manifest: Manifest, found: Sequence[tuple[int, Document]]) -> list[Entry]:
+    free = _free(manifest, "passages")
+    entries = [entry for number, one in found for entry in _entries(one, number, free)]
+    places = [passage for _, one in found for passage in _passages(one)]
+    manifest.executemany(
+        "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
-            (entry.row, entry.note, *passage)
-            for entry, passage in zip(
-                found, (row for _, note in notes for row in note.passages), strict=True
-            )
+            (entry.row, entry.document, place.section, place.line, place.end_line, entry.words,
+             _code(place.text))
+            for entry, place in zip(entries, places, strict=True)
         ),
-    )
-    return found
+    )  # fmt: skip
+    return entries
 
 
-def _free(base: Connection, table: str) -> count[int]:
+def _entries(document: Document, number: int, rows: Iterable[int]) -> Iterator[Entry]:
+    """Yield what retrievers are given of a document's passages, which have these row numbers."""
+    about = document.about
+    for place, row in zip(_passages(document), rows, strict=False):
+        inside = place.section >= 0
+        headings = document.sections[place.section].headings if inside else ()
+        words = place.text.count(" ") + place.text.count("\n") + 1
+        yield Entry(row, number, document.title, headings, place.text, words, about)
+        about = ""
+
+
+def _passages(document: Document) -> tuple[Passage, ...]:
+    """Return the passages of a document; an empty one has one, to be found by its title."""
+    return document.passages or (Passage(1, 1, ""),)
+
+
+def _code(text: str) -> int:
+    """Return how many thousandths of a text's characters are those of code, not of prose."""
+    dense = "".join(text.split())
+    return round(1000 * len(_CODE.findall(dense)) / max(len(dense), 1))
+
+
+def _free(manifest: Manifest, table: str) -> count[int]:
     """Return the numbers that no row of a table ever had."""
-    row = base.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
+    sql = "SELECT seq FROM sqlite_sequence WHERE name = ?"
+    row = manifest.execute(sql, (table,)).fetchone()
     return count(row[0] + 1 if row else 1)

@@ -9,7 +9,7 @@ from memory_bank.notes import frontmatter, links, schema, sections
 from memory_bank.notes.identity import etag
 from memory_bank.notes.names import name_of
 from memory_bank.notes.normal import nfc
-from memory_bank.notes.note import Note
+from memory_bank.notes.note import Meta, Note
 
 
 def parse(path: str, data: bytes) -> Note:
@@ -34,6 +34,12 @@ def parse(path: str, data: bytes) -> Note:
         faults=decoded.faults + faults + meta_faults + body.faults,
         writable=decoded.writable,
     )
+
+
+def front_matter(data: bytes) -> Meta:
+    """Read what a file's front matter says, without its body; raise UnreadableNote."""
+    raw, _ = frontmatter.metadata(frontmatter.split(frontmatter.decode(data).text))
+    return schema.read_meta(raw)[0]
 
 
 def count_lines(text: str) -> int:

@@ -13,13 +13,15 @@ from memory_bank.errors import NoBank, StorageFailed
 from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX
 from memory_bank.notes.folders import open_folder, stat_of
 
-Stamp = tuple[int, int, int, int]
+FileStamp = tuple[int, int, int, int]
 """Size, mtime and ctime in ns, inode: while they stay, so do the file's bytes."""
 
 _RACY_NS = 100_000_000
 """A file younger than this may change again without its stamp changing: clocks tick coarsely."""
 _SKEW_NS = 60_000_000_000
 """An mtime farther in the future was set by hand; the ctime tells of changes then."""
+UNKNOWN = ""
+"""The stamp of a file that must be looked into again."""
 _LINK = "symbolic link: not followed"
 
 
@@ -28,7 +30,7 @@ class Scan:
 
     def __init__(self) -> None:
         """Start with nothing."""
-        self.files: dict[str, Stamp] = {}
+        self.files: dict[str, FileStamp] = {}
         self.refused: dict[str, str] = {}
         """Files that can't be notes, with the reason."""
         self.leftover: list[str] = []
@@ -67,7 +69,7 @@ def look(root: Path, paths: Collection[str]) -> Scan | None:
     return found
 
 
-def stamp(file: Path) -> Stamp | None:
+def stamp(file: Path) -> FileStamp | None:
     """Return the stamp of one file; None when there is none."""
     try:
         return _stamp(file.lstat())
@@ -75,26 +77,19 @@ def stamp(file: Path) -> Stamp | None:
         return None
 
 
-def stamp_of(stat: os.stat_result) -> Stamp | None:
+def stamp_of(stat: os.stat_result) -> FileStamp | None:
     """Return the stamp of a file by what the system knows of it; None for no plain file."""
     return _stamp(stat) if S_ISREG(stat.st_mode) else None
 
 
-def trusted(stamp: Stamp) -> Stamp:
-    """Return the stamp to record.
+def trusted(stamp: FileStamp) -> bool:
+    """Tell whether a file's stamp may be recorded.
 
-    That of a file so young that it may still change unseen has its size only, and equals no
-    other: the file is looked into again.
+    A file so young may still change unseen, without another stamp: it is looked into again.
     """
-    size, mtime, ctime, _ = stamp
+    _, mtime, ctime, _ = stamp
     now = time.time_ns()
-    young = ctime > now - _RACY_NS or now - _RACY_NS < mtime < now + _SKEW_NS
-    return unknown(size) if young else stamp
-
-
-def unknown(size: int) -> Stamp:
-    """Return the stamp of a file that must be looked into again."""
-    return size, 0, 0, 0
+    return not (ctime > now - _RACY_NS or now - _RACY_NS < mtime < now + _SKEW_NS)
 
 
 def _walk(folder: str, above: int | None, prefix: str, found: Scan) -> None:
@@ -163,7 +158,7 @@ def _shown(path: str) -> str:
     return path.encode("utf-8", "replace").decode()
 
 
-def _stamp(stat: os.stat_result) -> Stamp:
+def _stamp(stat: os.stat_result) -> FileStamp:
     return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
 
 

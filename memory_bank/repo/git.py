@@ -11,7 +11,8 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+
+from memory_bank.source import Committed
 
 LIMIT = 5.0
 """Seconds that git may take for one answer; the names of 100,000 commits take two and a half. Who
@@ -93,17 +94,6 @@ def head(tree: Path) -> str | None:
     """Return the commit that is checked out; None when there is none."""
     found = _run(tree, "rev-parse", "--verify", "--quiet", "HEAD")
     return found.strip() if found else None
-
-
-class Committed(NamedTuple):
-    """What a repository's history says of one file."""
-
-    first: float
-    """When it came, renames followed, in seconds since the epoch."""
-    last: float
-    """When its bytes were last changed; as `first` if they never were."""
-    blob: bytes
-    """The name of its bytes as they are checked out by HEAD; empty if HEAD has no such file."""
 
 
 def history(tree: Path, folder: Path) -> dict[str, Committed] | None:

@@ -2,7 +2,14 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import NamedTuple, Protocol, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self
+
+if TYPE_CHECKING:
+    from memory_bank.config import Settings
+
+Unit = Literal["passages", "documents"]
+"""What a retriever finds: passages, or documents by the row of their first passage."""
 
 TEXT_VERSION = 2
 """Of what is embedded: passages are put again when it changes, those with new texts embedded. It
@@ -10,19 +17,18 @@ stands here since whoever asks whether an index is complete need not load what e
 
 
 class Entry(NamedTuple):
-    """A passage to be found, with what its note says about it."""
+    """A passage to be found, with what its document says about it."""
 
     row: int
     """Number of the passage; never given again to another while the index lives."""
-    note: int
-    """Number of its note."""
+    document: int
+    """Number of its document."""
     title: str
     headings: tuple[str, ...]
-    tags: tuple[str, ...]
     text: str
     words: int
     about: str = ""
-    """Other words of the note's front matter, on its first passage only."""
+    """Further words of the document, on its first passage only."""
 
 
 class Question(NamedTuple):
@@ -43,7 +49,7 @@ class Question(NamedTuple):
 
 
 class Scope:
-    """Which notes may be found, by number."""
+    """Which documents may be found, by number."""
 
     __slots__ = ("only", "without")
 
@@ -54,20 +60,20 @@ class Scope:
         self.only = only
         self.without = without
 
-    def __contains__(self, note: int) -> bool:
-        """Tell whether a note may be found."""
-        return (self.only is None or note in self.only) and note not in self.without
+    def __contains__(self, document: int) -> bool:
+        """Tell whether a document may be found."""
+        return (self.only is None or document in self.only) and document not in self.without
 
-    def narrowed(self, notes: Collection[int]) -> "Scope":
-        """Return this scope with none but those notes."""
-        return Scope(only=frozenset(note for note in notes if note in self))
+    def narrowed(self, documents: Collection[int]) -> "Scope":
+        """Return this scope with none but those documents."""
+        return Scope(only=frozenset(document for document in documents if document in self))
 
 
 class Match(NamedTuple):
     """A passage that was found; scores of one retriever compare with each other only."""
 
     row: int
-    note: int
+    document: int
     score: float
     words: int = 0
     """How long the passage is, where the retriever knows it."""
@@ -80,18 +86,18 @@ class Matches:
     them.
     """
 
-    __slots__ = ("notes", "rows", "scores", "words")
+    __slots__ = ("documents", "rows", "scores", "words")
 
     def __init__(
         self,
         rows: Sequence[int] = (),
-        notes: Sequence[int] = (),
+        documents: Sequence[int] = (),
         scores: Sequence[float] = (),
         words: Sequence[int] = (),
     ) -> None:
         """Take the columns, which are all of one length; `words` may be empty."""
         self.rows = rows
-        self.notes = notes
+        self.documents = documents
         self.scores = scores
         self.words = words
 
@@ -102,7 +108,7 @@ class Matches:
     def __iter__(self) -> Iterator[Match]:
         """Return the matches one by one."""
         words = self.words or repeat(0)
-        return map(Match, self.rows, self.notes, self.scores, words)
+        return map(Match, self.rows, self.documents, self.scores, words)
 
     @classmethod
     def of(cls, matches: Iterable[Match]) -> Self:
@@ -119,7 +125,23 @@ class Retriever(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in reasons and settings."""
+        """The plug-in's name, as in reasons."""
+
+    @property
+    def modes(self) -> tuple[str, ...]:
+        """The modes of search that ask it: lexical, semantic, hybrid."""
+
+    @property
+    def unit(self) -> Unit:
+        """What it finds."""
+
+    @property
+    def weight(self) -> float:
+        """What its list weighs in fusion, that of words having 1."""
+
+    @property
+    def explanation(self) -> str:
+        """What it found a passage by, as a reason says it: "its words"."""
 
     @property
     def version(self) -> str:
@@ -130,16 +152,16 @@ class Retriever(Protocol):
         """Whether filling it anew may take long, so that a question must not wait for it."""
 
     def again(self) -> Collection[int]:
-        """Return notes that are better put again with a few others than left as they are."""
+        """Return documents that are better put again with a few others than left as they are."""
 
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
-        """Take entries in; whatever was there of the notes in `replaced` goes. Idempotent."""
+        """Take entries in; whatever was there of the documents in `replaced` goes. Idempotent."""
 
     def commit(self) -> None:
         """Make everything put so far durable and visible to all processes."""
 
     def holds(self, entries: Mapping[int, int]) -> bool:
-        """Tell whether just these passages are in the index: row numbers to note numbers."""
+        """Tell whether just these passages are in the index: row numbers to document numbers."""
 
     def state(self) -> str:
         """Return what is another one whenever its files are: they need not be looked into again."""
@@ -164,3 +186,19 @@ class Retriever(Protocol):
 
     def close(self) -> None:
         """Let go of files and memory; what was not committed is dropped."""
+
+
+class RetrieverModule(Protocol):
+    """What the file of a retriever offers."""
+
+    MODES: tuple[str, ...]
+    """The modes of search that ask it, known without loading it."""
+
+    def fingerprint(self, settings: "Settings") -> str:
+        """Return all that decides how the index is filled, without loading a model or a secret."""
+
+    def load(self, folder: Path, owner: str, settings: "Settings") -> Retriever | None:
+        """Open the index in `folder`; None when the settings turn it off.
+
+        It is taken for damaged when another `owner` filled it. Raises EmbedderUnavailable.
+        """

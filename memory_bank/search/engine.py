@@ -1,22 +1,23 @@
-"""Ask the retrievers, fuse their lists, boost, and gather passages into notes."""
+"""Ask the retrievers, fuse their lists, boost, and gather passages into documents."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, cast
 
 from memory_bank.activity.access import NEVER, Access
 from memory_bank.config import Settings
 from memory_bank.errors import EmbedderUnavailable
-from memory_bank.manifest import lookup
-from memory_bank.manifest.lookup import NoteRow, PassageRow
+from memory_bank.manifest import documents, neighbourhood
+from memory_bank.manifest.documents import DocumentRow, PassageRow
+from memory_bank.manifest.manifest import Manifest, filled_key
+from memory_bank.retrievers import RetrieverSet, in_mode
 from memory_bank.retrievers.base import Matches, Question, Retriever, Scope
+from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
+from memory_bank.retrievers.vectors import DISABLED
 from memory_bank.search import boosts
+from memory_bank.search.fusion import Ranked, by_ranks
 from memory_bank.search.hits import Ranking, Reason
-from memory_bank.search.ranking import Evidence, rank
-from memory_bank.sqlite import Connection, Memo
-
-if TYPE_CHECKING:
-    from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
+from memory_bank.search.ranking import Evidence, Further, rank
 
 DEPTH = 400
 """Passages taken from the list of words."""
@@ -24,8 +25,12 @@ NOTES_DEPTH = 200
 """Notes taken from the list of whole notes."""
 STRICT_DEPTH = 20_000
 """Passages that may have a required phrase, or lack an excluded one."""
-NEAR_DEPTH = 200
-"""Passages taken from the list of meaning."""
+_DEPTHS = {"notes": NOTES_DEPTH, "vectors": 200}
+"""What is taken from lists other than that of words; of those not named, as much as of words."""
+_OWN_PART = frozenset({"keyword", "notes", "vectors"})
+"""Retrievers that have a part of their own in the ranking."""
+_ENOUGH = 0.95
+"""Share of passages with vectors from which a retriever is asked at all."""
 _SPARE = 16
 """Notes looked at beyond those asked for, in place of those that turn out superseded."""
 _ALSO = 3
@@ -38,21 +43,10 @@ _ABOVE = 1.01
 Accesses = Callable[[Collection[str]], Mapping[str, Access]]
 
 
-class Meaning(NamedTuple):
-    """The vectors to ask and what their word weighs; or why there are none."""
-
-    vectors: Retriever | None
-    weight: float = 0.0
-    code_weight: float = 0.0
-    floor: float = 0.0
-    """Likeness that a passage must have where no word of the question is found."""
-    reason: str = ""
-
-
 class Hit(NamedTuple):
-    """A note in an answer: its best passage, and the best ones of its other sections."""
+    """A document in an answer: its best passage, and the best ones of its other sections."""
 
-    note: NoteRow
+    document: DocumentRow
     score: float
     """0 to 1; the best of an answer need not be 1."""
     reasons: tuple[Reason, ...]
@@ -62,7 +56,7 @@ class Hit(NamedTuple):
     superseded_by: str = ""
 
 
-class Found(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search found, how, and why it fell back if it did."""
 
     hits: tuple[Hit, ...]
@@ -73,10 +67,10 @@ class Found(NamedTuple):
 class _Group:
     """A note that may be shown, with its best passage."""
 
-    __slots__ = ("access", "boosts", "note", "row", "score", "superseded_by")
+    __slots__ = ("access", "boosts", "document", "row", "score", "superseded_by")
 
-    def __init__(self, note: int, row: int, score: float) -> None:
-        self.note = note
+    def __init__(self, document: int, row: int, score: float) -> None:
+        self.document = document
         self.row = row
         self.score = score
         self.boosts: list[Reason] = []
@@ -84,120 +78,156 @@ class _Group:
         self.superseded_by = ""
 
 
+class Lists(NamedTuple):
+    """What each retriever found, by its name, and why one that was wanted was not asked."""
+
+    found: Mapping[str, Matches]
+    retrievers: Mapping[str, Retriever]
+    reason: str = ""
+
+
 class Engine:
-    """Ranks the notes of one bank."""
+    """Ranks the documents of one index."""
 
     def __init__(
-        self,
-        base: Connection,
-        keyword: "KeywordIndex",
-        whole_notes: "KeywordIndex",
-        settings: Settings,
-        accesses: Accesses,
+        self, manifest: Manifest, retrievers: RetrieverSet, settings: Settings, accesses: Accesses
     ) -> None:
-        """Search with the indexes of words and the `meaning` that each search brings along."""
-        self._base = base
-        self._keyword = keyword
-        self._whole_notes = whole_notes
+        """Ask these retrievers, as far as they are filled."""
+        self._manifest = manifest
+        self._retrievers = retrievers
         self._settings = settings
         self._accesses = accesses
-        self._dates = Memo(lookup.dates)
 
     def search(
-        self,
-        question: Question,
-        scope: Scope,
-        meaning: Meaning,
-        *,
-        mode: str,
-        limit: int,
-        now: float,
-    ) -> Found:
-        """Return the best notes in scope for a question, at most `limit`."""
+        self, question: Question, scope: Scope, *, mode: str, limit: int, now: float
+    ) -> SearchResult:
+        """Return the best documents in scope for a question, at most `limit`."""
         if scope.only is not None and not scope.only:
-            return Found((), mode)
+            return SearchResult((), mode)
         if not question.text.strip() and not question.strict:
-            return Found(self._newest(scope, limit), mode)
-        evidence, used, reason = self._ask(question, scope, meaning, mode)
-        ranking = self._rank(evidence, question)
+            return SearchResult(self._newest(scope, limit), mode)
+        lists = self._ask(question, scope, mode)
+        used = "lexical" if lists.reason else mode
+        ranking = self._rank(lists, question, scope)
         groups = self._contenders(ranking, limit)
         self._boost(groups, now)
         self._demote(groups)
-        best = sorted(groups.values(), key=lambda group: (-group.score, group.note))[:limit]
-        return Found(self._hits(best, ranking), used, reason)
+        best = sorted(groups.values(), key=lambda group: (-group.score, group.document))[:limit]
+        return SearchResult(self._hits(best, ranking), used, lists.reason)
 
-    def _ask(
-        self, question: Question, scope: Scope, meaning: Meaning, mode: str
-    ) -> tuple[Evidence, str, str]:
-        near, reason = Matches(), ""
-        if mode == "semantic":
-            near, reason = self._near(question, scope, meaning)
-            if not reason:
-                near = self._allowed(near, question, scope)
-                return Evidence(meaning=near, weight=1.0, code_weight=1.0), mode, reason
-        words = self._keyword.find(question, DEPTH, scope)
-        notes = self._whole_notes.find(question, NOTES_DEPTH, scope)
-        if mode == "hybrid":
-            near, reason = self._near(question, scope, meaning)
-        near = self._allowed(near, question, scope)
-        if not words:
-            near = Matches.of(match for match in near if match.score >= meaning.floor)
-        evidence = Evidence(
-            words=words,
-            notes=notes,
-            meaning=near,
-            weight=meaning.weight,
-            code_weight=meaning.code_weight,
-            mean_words=lookup.mean_words(self._base),
-        )
-        return evidence, "lexical" if reason else mode, reason
+    def _ask(self, question: Question, scope: Scope, mode: str) -> Lists:
+        """Ask the retrievers of a mode; by words, and why, where one has nothing to say."""
+        names = in_mode(mode)
+        found: dict[str, Matches] = {}
+        asked: dict[str, Retriever] = {}
+        reason = ""
+        for name in names:
+            try:
+                retriever, why = self._ready(name)
+                if retriever is not None and not why:
+                    found[name] = retriever.find(question, _DEPTHS.get(name, DEPTH), scope)
+                    asked[name] = retriever
+                reason = reason or why
+            except EmbedderUnavailable as error:
+                reason = reason or error.reason
+        if reason and mode == "semantic":
+            return self._ask(question, scope, "lexical")._replace(reason=reason)
+        return Lists(found, asked, reason)
 
-    def _near(self, question: Question, scope: Scope, meaning: Meaning) -> tuple[Matches, str]:
-        """Return what is near in meaning, or the reason why nothing can be found by it."""
-        if meaning.reason or meaning.vectors is None:
-            return Matches(), meaning.reason
-        try:
-            return meaning.vectors.find(question, NEAR_DEPTH, scope), ""
-        except EmbedderUnavailable as error:
-            return Matches(), error.reason
+    def _ready(self, name: str) -> tuple[Retriever | None, str]:
+        """Return a retriever to ask, or the reason why it has nothing to say yet."""
+        retriever = self._retrievers.get(name)
+        if retriever is None:
+            return None, DISABLED
+        pending = f"{name}_pending"
+        if self._manifest.meta(filled_key(name)) != retriever.version:
+            return retriever, pending
+        waiting = retriever.waiting()
+        if waiting and waiting > (1 - _ENOUGH) * documents.count_passages(self._manifest):
+            return retriever, pending
+        return retriever, ""
 
-    def _allowed(self, matches: Matches, question: Question, scope: Scope) -> Matches:
-        """Leave out passages without the phrases that must be there, or with excluded words."""
-        if not question.strict or not matches:
+    def _allowed(
+        self, matches: Matches, question: Question, scope: Scope, by: Retriever
+    ) -> Matches:
+        """Leave out passages without the phrases that must be there, or with excluded words.
+
+        What the index of words found has them, or has not.
+        """
+        if not question.strict or not matches or by.name == "keyword":
             return matches
         strict = question._replace(text="", preferred=())
-        allowed = set(self._keyword.find(strict, STRICT_DEPTH, scope).rows)
+        allowed = set(self._words().find(strict, STRICT_DEPTH, scope).rows)
         return Matches.of(match for match in matches if match.row in allowed)
 
+    def _words(self) -> KeywordIndex:
+        return cast("KeywordIndex", self._retrievers.get("keyword"))
+
     def _newest(self, scope: Scope, limit: int) -> tuple[Hit, ...]:
-        """Return the newest notes in scope: the answer to conditions without words."""
+        """Return the newest documents in scope: the answer to conditions without words."""
         if scope.only is None:
             return ()
-        notes = lookup.newest(self._base, scope, limit)
-        places = lookup.first_passages(self._base, [note.number for note in notes])
-        seen = self._accesses([note.key for note in notes])
+        found = documents.newest(self._manifest, scope, limit)
+        places = documents.first_passages(self._manifest, [one.number for one in found])
+        seen = self._accesses([one.known_as for one in found])
         reasons = (Reason("conditions", "meets them all; the newest first", 1.0),)
         return tuple(
-            Hit(note, 1.0, reasons, places[note.number], (), seen.get(note.key, NEVER))
-            for note in notes
-            if note.number in places
+            Hit(one, 1.0, reasons, places[one.number], (), seen.get(one.known_as, NEVER))
+            for one in found
+            if one.number in places
         )
 
-    def _rank(self, evidence: Evidence, question: Question) -> Ranking:
+    def _rank(self, lists: Lists, question: Question, scope: Scope) -> Ranking:
         if self._settings.search.fusion == "rrf":
-            from memory_bank.search.fusion import Ranked, by_ranks  # start-up: few want it
+            ranked = [
+                Ranked(name, self._allowed(matches, question, scope, lists.retrievers[name]))
+                for name, matches in lists.found.items()
+                if lists.retrievers[name].unit == "passages"
+            ]
+            return by_ranks(ranked, self._settings.search.rrf_k)
+        evidence = self._evidence(lists, question, scope)
+        found = {number for matches in lists.found.values() for number in matches.documents}
+        context = neighbourhood.context(self._manifest, found)
+        if context.following and evidence.words:
+            whole = cast("KeywordIndex", self._retrievers.get("notes"))
+            evidence = evidence._replace(titled=whole.titled(question))
+        return rank(evidence, context, partial(documents.code_ratio, self._manifest))
 
-            lists = [Ranked("keyword", evidence.words), Ranked("vectors", evidence.meaning)]
-            return by_ranks(lists, self._settings.search.rrf_k)
-        found = {*evidence.words.notes, *evidence.notes.notes, *evidence.meaning.notes}
-        around = lookup.surroundings(self._base, found)
-        if around.following and evidence.words:
-            evidence = evidence._replace(titled=self._whole_notes.titled(question))
-        return rank(evidence, around, partial(lookup.codeness, self._base))
+    def _evidence(self, lists: Lists, question: Question, scope: Scope) -> Evidence:
+        """Give each list its part in the ranking; one that has none of its own adds its share."""
+        words = lists.found.get("keyword", Matches())
+        vectors = lists.retrievers.get("vectors")
+        semantic, weight, code_weight = Matches(), 1.0, 1.0
+        if vectors is not None:
+            semantic = self._allowed(lists.found["vectors"], question, scope, vectors)
+            if "keyword" in lists.found:
+                weight, code_weight = vectors.weight, getattr(vectors, "code_weight", 1.0)
+                if not words:
+                    least = getattr(vectors, "similarity_threshold", 0.0)
+                    semantic = Matches.of(match for match in semantic if match.score >= least)
+        return Evidence(
+            words=words,
+            notes=lists.found.get("notes", Matches()),
+            meaning=semantic,
+            weight=weight,
+            code_weight=code_weight,
+            mean_words=documents.mean_words(self._manifest),
+            further=tuple(
+                Further(
+                    name,
+                    one.explanation,
+                    self._allowed(lists.found[name], question, scope, one),
+                    one.weight,
+                    one.unit == "documents",
+                )
+                for name, one in lists.retrievers.items()
+                if name not in _OWN_PART
+            ),
+        )
 
     def _contenders(self, ranking: Ranking, limit: int) -> dict[int, _Group]:
         """Return the notes that can be among the best once they are boosted, by number."""
-        last = limit + (_SPARE if lookup.supersedes(self._base) else 0)
+        last = limit + (_SPARE if neighbourhood.any_supersedes(self._manifest) else 0)
         owner, scores = ranking.owner, ranking.scores
         found: dict[int, _Group] = {}
         least = 0.0
@@ -216,7 +246,9 @@ class Engine:
 
     def _boost(self, groups: Mapping[int, _Group], now: float) -> None:
         settings = self._settings.memory
-        dates = self._dates.of(self._base) or lookup.dates(self._base, groups.keys())
+        dates = self._manifest.cached(documents.dates) or documents.dates(
+            self._manifest, groups.keys()
+        )
         seen = self._accesses([dates[number][1] for number in groups if number in dates])
         for number, group in groups.items():
             created, key = dates.get(number, (0.0, ""))
@@ -231,9 +263,9 @@ class Engine:
 
     def _demote(self, groups: Mapping[int, _Group]) -> None:
         """Rank a superseded note below the one that supersedes it, which is lifted if need be."""
-        if not lookup.supersedes(self._base):
+        if not neighbourhood.any_supersedes(self._manifest):
             return
-        for old, (new, path) in lookup.superseded(self._base, groups.keys()).items():
+        for old, (new, path) in neighbourhood.superseded(self._manifest, groups.keys()).items():
             group = groups[old]
             group.superseded_by = path
             group.score *= _SUPERSEDED
@@ -245,25 +277,27 @@ class Engine:
                 successor.boosts.append(Reason("supersedes", "a note that matches better", lift))
 
     def _hits(self, best: Sequence[_Group], ranking: Ranking) -> tuple[Hit, ...]:
-        notes = lookup.notes(self._base, [group.note for group in best])
-        others: dict[int, list[int]] = {group.note: [] for group in best}
-        for row, note in ranking.owner.items():
-            if note in others and row in ranking.scores:
-                others[note].append(row)
-        places = lookup.passages(self._base, [row for rows in others.values() for row in rows])
+        rows = documents.documents(self._manifest, [group.document for group in best])
+        others: dict[int, list[int]] = {group.document: [] for group in best}
+        for row, owner in ranking.owner.items():
+            if owner in others and row in ranking.scores:
+                others[owner].append(row)
+        places = documents.passages(
+            self._manifest, [row for some in others.values() for row in some]
+        )
         scale = max([1.0, *(group.score for group in best)])
         return tuple(
             Hit(
-                note=notes[group.note],
+                document=rows[group.document],
                 score=group.score / scale,
                 reasons=(*ranking.reasons(group.row), *group.boosts),
                 best=places[group.row],
-                also=_also(group.row, others[group.note], places, ranking.scores, scale),
+                also=_also(group.row, others[group.document], places, ranking.scores, scale),
                 access=group.access,
                 superseded_by=group.superseded_by,
             )
             for group in best
-            if group.note in notes and group.row in places
+            if group.document in rows and group.row in places
         )
 
 

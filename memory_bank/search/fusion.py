@@ -25,7 +25,7 @@ def by_ranks(lists: Sequence[Ranked], k: float = 60.0) -> Ranking:
     places = [{row: place for place, row in enumerate(ranked.matches.rows, 1)} for ranked in lists]
     owner: dict[int, int] = {}
     for ranked in lists:
-        owner.update(zip(ranked.matches.rows, ranked.matches.notes, strict=True))
+        owner.update(zip(ranked.matches.rows, ranked.matches.documents, strict=True))
 
     def reasons(row: int) -> list[Reason]:
         return [

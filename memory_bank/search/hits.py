@@ -18,7 +18,7 @@ class Ranking(NamedTuple):
     """The passages that were found, by row."""
 
     owner: Mapping[int, int]
-    """The note of each."""
+    """The document of each."""
     scores: Mapping[int, float]
     reasons: Callable[[int], list[Reason]]
     """Says what a passage's score is made of: asked for the few that are shown."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memory_bank.manifest.lookup import Surroundings
+from memory_bank.manifest.neighbourhood import Context
 
 _NOWHERE = (None, None)
 
@@ -12,11 +12,11 @@ _NOWHERE = (None, None)
 class Neighbours:
     """Finds the passages beside notes, over links between notes; None where there is none."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, context: Context) -> None:
         """Know how the notes of candidates hang together."""
-        self._after = around.following
-        self._before = {later: earlier for earlier, later in around.following.items()}
-        self._spans = around.spans
+        self._after = context.following
+        self._before = {later: earlier for earlier, later in context.following.items()}
+        self._spans = context.spans
 
     def linked(self, note: int) -> bool:
         """Tell whether a note stands in a sequence."""

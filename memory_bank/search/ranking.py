@@ -14,7 +14,7 @@ from operator import neg
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
-from memory_bank.manifest.lookup import Surroundings
+from memory_bank.manifest.neighbourhood import Context
 from memory_bank.retrievers.base import Matches
 from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.neighbours import Neighbours
@@ -45,8 +45,20 @@ _BEST = 10
 
 _NOTHING = Matches()
 
+
+class Further(NamedTuple):
+    """What a retriever found that has no part of its own in the ranking: its weighted share."""
+
+    name: str
+    explanation: str
+    matches: Matches
+    weight: float
+    whole: bool
+    """Whether it found documents, not passages."""
+
+
 Key = TypeVar("Key", int, str)
-Codeness = Callable[[Sequence[int]], float]
+CodeRatio = Callable[[Sequence[int]], float]
 
 
 class Evidence(NamedTuple):
@@ -61,6 +73,7 @@ class Evidence(NamedTuple):
     """The same where the best passages are code."""
     mean_words: float = 1.0
     """Mean length of a passage."""
+    further: tuple[Further, ...] = ()
     titled: Mapping[int, float] = MappingProxyType({})
     """Notes with names of the question in their titles, and which share of the names."""
 
@@ -68,27 +81,32 @@ class Evidence(NamedTuple):
 class _Parts:
     """What speaks for each passage, each part 0 to about its weight."""
 
-    def __init__(self, evidence: Evidence, around: Surroundings, codeness: Codeness) -> None:
+    def __init__(self, evidence: Evidence, context: Context, code_ratio: CodeRatio) -> None:
         words, notes, meaning = evidence.words, evidence.notes, evidence.meaning
-        self.owner = dict(zip(words.rows, words.notes, strict=True))
-        self.owner.update(zip(meaning.rows, meaning.notes, strict=True))
+        self.owner = dict(zip(words.rows, words.documents, strict=True))
+        self.owner.update(zip(meaning.rows, meaning.documents, strict=True))
         # of a note that was found as a whole only, its first passage is shown
         known = set(self.owner.values())
-        whole = zip(notes.rows, notes.notes, strict=True)
+        whole = zip(notes.rows, notes.documents, strict=True)
         self.owner.update([pair for pair in whole if pair[1] not in known])
-        self.near = Neighbours(around) if around.following else None
+        self.near = Neighbours(context) if context.following else None
         lent = (*BEFORE_WORDS, *AFTER_WORDS), BESIDE_MEANING * 2
         self._lent = tuple(zip(*lent, strict=True))
         self.words = _words(evidence, self.near)
         self.notes = _notes(notes, self.near)
         spread = _spread(meaning)
-        weight = _weight(evidence, self.words, spread, codeness)
+        weight = _weight(evidence, self.words, spread, code_ratio)
         self.meaning = {row: weight * score for row, score in spread.items()}
         self.titled = _titled(evidence.titled, self.near)
+        self.further = [_Added(found) for found in evidence.further if found.matches]
+        for found in evidence.further:
+            pairs = zip(found.matches.rows, found.matches.documents, strict=True)
+            self.owner.update([pair for pair in pairs if pair[0] not in self.owner])
         most = ((self.words, 1.0), (self.notes, NOTES), (self.titled, TITLED))
         self.full = sum((part for found, part in most if found), weight)
+        self.full += sum(added.weight for added in self.further)
         self._own = _sum(self.words, self.meaning)
-        self._container = around.container
+        self._container = context.container
         self._wholes = self._best_members()
 
     def scores(self) -> dict[int, float]:
@@ -105,6 +123,9 @@ class _Parts:
             titled = self.titled.get
             for row, note in owner.items():
                 found[row] += self._beside(row, note) + self._whole(note) + titled(note, 0.0)
+        for added in self.further:
+            for row, note in owner.items():
+                found[row] += added.of(row, note)
         full = self.full
         return {row: score / full for row, score in found.items() if score > 0}
 
@@ -118,6 +139,7 @@ class _Parts:
             ("neighbours", "what stands beside it", self._beside(row, note)),
             ("container", "what it is part of", self._whole(note)),
             ("titles", "a name in its title", self.titled.get(note, 0.0)),
+            *((added.name, added.explanation, added.of(row, note)) for added in self.further),
         )
         return [Reason(name, said, part / self.full) for name, said, part in parts if part]
 
@@ -160,9 +182,23 @@ class _Parts:
         return _shares(best.keys(), best.values(), CONTAINER)
 
 
-def rank(evidence: Evidence, around: Surroundings, codeness: Codeness) -> Ranking:
+class _Added:
+    """The weighted shares of what a further retriever found."""
+
+    def __init__(self, found: Further) -> None:
+        self.name, self.explanation, self.weight = found.name, found.explanation, found.weight
+        self._whole = found.whole
+        keys = found.matches.documents if found.whole else found.matches.rows
+        self._shares = _shares(keys, found.matches.scores, found.weight)
+
+    def of(self, row: int, document: int) -> float:
+        """Return what it adds to a passage."""
+        return self._shares.get(document if self._whole else row, 0.0)
+
+
+def rank(evidence: Evidence, context: Context, code_ratio: CodeRatio) -> Ranking:
     """Score every passage that was found; scores are 0 to about 1."""
-    parts = _Parts(evidence, around, codeness)
+    parts = _Parts(evidence, context, code_ratio)
     return Ranking(parts.owner, parts.scores(), parts.reasons)
 
 
@@ -177,7 +213,7 @@ def _words(evidence: Evidence, near: Neighbours | None) -> dict[int, float]:
         scores = usual.all(found)
     else:
         linked, beside = near.linked, _Longer(evidence.mean_words, KEPT_IN_SEQUENCE)
-        columns = zip(found.notes, found.scores, found.words, strict=True)
+        columns = zip(found.documents, found.scores, found.words, strict=True)
         scores = [
             (beside if linked(note) else usual)(score, words) for note, score, words in columns
         ]
@@ -192,7 +228,7 @@ def _notes(found: Matches, near: Neighbours | None) -> dict[int, float]:
         scores = [
             beside(score, words) if near.linked(note) else score for _, note, score, words in found
         ]
-    return _shares(found.notes, scores, NOTES)
+    return _shares(found.documents, scores, NOTES)
 
 
 def _titled(shares: Mapping[int, float], near: Neighbours | None) -> dict[int, float]:
@@ -238,14 +274,14 @@ def _weight(
     evidence: Evidence,
     words: Mapping[int, float],
     meaning: Mapping[int, float],
-    codeness: Codeness,
+    code_ratio: CodeRatio,
 ) -> float:
     """Return what meaning weighs: for code more than for prose, with a good embedder far more."""
     if not meaning or not words:
         return evidence.weight if meaning else 0.0
     total = _sum(words, meaning)
     best = nlargest(_BEST, zip(total.values(), map(neg, total), strict=True))
-    code = min(max((codeness([-row for _, row in best]) - _CODE_FROM) / _CODE_OVER, 0.0), 1.0)
+    code = min(max((code_ratio([-row for _, row in best]) - _CODE_FROM) / _CODE_OVER, 0.0), 1.0)
     return (1 - code) * evidence.weight + code * evidence.code_weight
 
 

@@ -11,17 +11,6 @@ from memory_bank.retrievers.keyword.analyzer import STOP_WORDS
 SNIPPET = 240
 """Characters of a snippet, about."""
 _HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*\n+|[ \t]*\n)+")
-_LINES = r"\r\n|\r|\n"
-
-
-def lines_of(text: str) -> list[str]:
-    r"""Split a text into lines as Markdown counts them: at \r\n, \r and \n only."""
-    return re.split(_LINES, text) if "\r" in text else text.split("\n")
-
-
-def span(lines: Sequence[str], line: int, end_line: int) -> str:
-    """Return the lines from `line` up to, not including, `end_line`; blank ones around cut."""
-    return "\n".join(lines[line - 1 : end_line - 1]).strip("\n")
 
 
 def snippet(text: str, question: str, size: int = SNIPPET) -> str:

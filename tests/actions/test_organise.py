@@ -54,8 +54,8 @@ def leads(bank: Bank) -> dict[str, list[str]]:
     """Map each note to the notes and ghosts that it links to."""
     bank.catch_up()
     found: dict[str, list[str]] = {}
-    for row in links.all_links(bank.index.base):
-        found.setdefault(row.source_path, []).append(row.dest_path or f"ghost:{row.ghost}")
+    for row in links.all_links(bank._opened().manifest):
+        found.setdefault(row.source_key, []).append(row.dest_key or f"ghost:{row.ghost}")
     return found
 
 
@@ -200,7 +200,7 @@ def test_links_that_are_not_indexed_yet_are_not_forgotten(
     put({"old.md": "x"})
     bank.sync()
     put({"a.md": "[[old]]"})
-    monkeypatch.setattr("memory_bank.bank._WAIT", 0.1)
+    monkeypatch.setattr("memory_bank.index.index._WAIT", 0.1)
     with locked(private_folder(folder / ".index")), pytest.raises(Busy):
         rename(bank, "old", "new")
     assert texts(bank) == {"old.md": "x", "a.md": "[[old]]"}

@@ -109,7 +109,7 @@ def test_words_of_every_kind_find(bank: Bank, query: str, path: str) -> None:
     "query",
     ["", " ", "\0", "\ud800", "?!", '"', '"" ""', "-", "--", "-kestrel", "tag:", "since:never x",
      "AND", "a:b:c", "[[x]]", "(" * 500, "x" * 100_000, "\u202e\u200b", "in:../..", 'tag:"', "*:*",
-     "path:x^2~3", "日", "SELECT * FROM notes; --"],
+     "path:x^2~3", "日", "SELECT * FROM documents; --"],
 )  # fmt: skip
 def test_any_text_is_a_query(bank: Bank, query: str) -> None:
     found = recall(bank, query)

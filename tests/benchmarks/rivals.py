@@ -75,14 +75,14 @@ class Fts5:
         self.base = sqlite3.connect(":memory:")
         self.base.execute(
             "CREATE VIRTUAL TABLE notes USING fts5"
-            "(name UNINDEXED, title, body, tokenize = 'porter unicode61')"
+            "(name UNREADABLE, title, body, tokenize = 'porter unicode61')"
         )
         self.base.executemany("INSERT INTO notes VALUES (?, ?, ?)", notes(folder))
         self.base.commit()
 
     def ask(self, question: str, limit: int) -> list[str]:
         words = " OR ".join(f'"{word}"' for word in _WORD.findall(question))
-        sql = "SELECT name FROM notes WHERE notes MATCH ? ORDER BY bm25(notes) LIMIT ?"
+        sql = "SELECT name FROM documents WHERE notes MATCH ? ORDER BY bm25(notes) LIMIT ?"
         return [name for (name,) in self.base.execute(sql, (words, limit))]
 
 

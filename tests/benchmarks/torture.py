@@ -29,7 +29,6 @@ from typing import Any
 
 from memory_bank import Bank, open_bank, recall
 from memory_bank.actions.upkeep import compare, sync
-from memory_bank.manifest.database import unfinished
 from tests.benchmarks.doors import SETTINGS, Agent, CommandLine, Library, agents_are_served
 from tests.benchmarks.writers import NAMES, TOKEN, Editor, Log, Mender, Writer
 
@@ -219,20 +218,20 @@ def _be_killed(folder: Path, number: int, log: Path) -> None:
 def _healed(bank: Bank, found: Verdict) -> Iterator[str]:
     """Ask once, as the next start does; then nothing may be left to mend."""
     cut = bank.store.interrupted()
-    begun = unfinished(bank.index.base)
+    begun = bank._opened().manifest.unfinished()
     recall(bank, "tok", mode="lexical", count_access=False)
-    said = bank.take_healed()
+    said = bank.take_repaired()
     for what, was in (("writing", cut), ("indexing", begun)):
         if was and what not in said:
             yield f"{what} was cut short, and the catch-up said {said}"
-    if bank.store.interrupted() or unfinished(bank.index.base):
+    if bank.store.interrupted() or bank._opened().manifest.unfinished():
         yield "one catch-up did not heal it"
     for difference in compare(bank).differences[:3]:
         yield f"index: {difference}"
     found.count("found cut short while writing", cut)
     found.count("found cut short while indexing", begun)
     report = sync(bank)
-    if report.healed or report.indexed:
+    if report.repaired or report.indexed:
         yield f"a sync after it found more to do: {report}"
 
 

@@ -1,4 +1,4 @@
-"""Every retriever keeps the contract of retrievers/base.py."""
+"""Every retriever keeps the contract of retrievers/base.py; a new one is found by its file."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.config import Settings
-from memory_bank.embedders import hashing
+from memory_bank import retrievers
+from memory_bank.config import Memory, Settings
 from memory_bank.errors import IndexDamaged
 from memory_bank.retrievers.base import Entry, Question, Retriever, Scope
-from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.retrievers.vectors import snapshot
 from memory_bank.retrievers.vectors import vector_index as vectors_module
-from memory_bank.retrievers.vectors.vector_index import VectorIndex
 
 Make = Callable[..., Retriever]
 
@@ -29,30 +27,16 @@ TEXTS = {
 
 
 def entry(row: int, note: int, text: str, **more: object) -> Entry:
-    known = {"title": f"Note {note}", "headings": (), "tags": (), "words": len(text.split())}
-    return Entry(row=row, note=note, text=text, **{**known, **more})  # type: ignore[arg-type]
+    known = {"title": f"Note {note}", "headings": (), "words": len(text.split())}
+    return Entry(row=row, document=note, text=text, **{**known, **more})  # type: ignore[arg-type]
 
 
 ENTRIES = [entry(10 + note, note, text) for note, text in TEXTS.items()]
-HELD = {one.row: one.note for one in ENTRIES}
+HELD = {one.row: one.document for one in ENTRIES}
 
 
-def _keyword(folder: Path, owner: str) -> Retriever:
-    return KeywordIndex(folder, owner, "passages")
-
-
-def _whole_notes(folder: Path, owner: str) -> Retriever:
-    return KeywordIndex(folder, owner, "notes")
-
-
-def _vectors(folder: Path, owner: str) -> Retriever:
-    return VectorIndex(folder, owner, hashing.load(Settings()))
-
-
-KINDS = {
-    "keyword": _keyword, "notes": _whole_notes, "vectors": _vectors, "published": _vectors,
-    "graph": _vectors,
-}  # fmt: skip
+SETTINGS = Settings(memory=Memory(embedder="hashing"))
+KINDS = [*retrievers.names(), "published", "graph"]
 
 
 @pytest.fixture(params=KINDS)
@@ -71,8 +55,11 @@ def make(
     made: list[Retriever] = []
 
     def make(owner: str = "one") -> Retriever:
-        made.append(KINDS[request.param](tmp_path / "index", owner))
-        return made[-1]
+        name = "vectors" if request.param in {"published", "graph"} else request.param
+        opened = retrievers.module(name).load(tmp_path / "index", owner, SETTINGS)
+        assert opened is not None
+        made.append(opened)
+        return opened
 
     yield make
     for retriever in made:
@@ -97,7 +84,7 @@ def fill(retriever: Retriever, entries: Sequence[Entry], replaced: Sequence[int]
 
 def ask(retriever: Retriever, text: str, limit: int = 10, **scope: frozenset[int]) -> list[int]:
     """Return the notes that are found, best first."""
-    return [match.note for match in retriever.find(Question(text), limit, Scope(**scope))]
+    return [match.document for match in retriever.find(Question(text), limit, Scope(**scope))]
 
 
 def test_it_says_what_it_is(index: Retriever, make: Make) -> None:
@@ -109,7 +96,7 @@ def test_it_says_what_it_is(index: Retriever, make: Make) -> None:
 def test_the_best_comes_first(index: Retriever) -> None:
     for note, text in TEXTS.items():
         found = index.find(Question(text), 10, Scope())
-        assert (found.notes[0], found.rows[0]) == (note, 10 + note)
+        assert (found.documents[0], found.rows[0]) == (note, 10 + note)
         assert list(found.scores) == sorted(found.scores, reverse=True)
 
 
@@ -151,7 +138,7 @@ def test_putting_twice_is_putting_once(index: Retriever) -> None:
         fill(index, ENTRIES, list(TEXTS))
     assert index.holds(HELD)
     after = index.find(Question("the kestrel and the owl"), 10, Scope())
-    assert [match.note for match in after] == [match.note for match in before]
+    assert [match.document for match in after] == [match.document for match in before]
 
 
 def test_what_is_replaced_goes(index: Retriever) -> None:
@@ -200,7 +187,7 @@ def test_two_notes_may_say_the_same(make: Make) -> None:
     "text", ["", "\0 kestrel", "kestrel \u2028 x", "x" * 300_000, "日本語の文"]
 )
 def test_any_text_can_be_put(index: Retriever, text: str) -> None:
-    fill(index, [entry(30, 9, text, tags=("t",), headings=("H",), about="a\0b")], [9])
+    fill(index, [entry(30, 9, text, headings=("H",), about="a\0b")], [9])
     assert index.holds({**HELD, 30: 9}) or not text
     assert ask(index, TEXTS[1])[0] == 1
 
@@ -251,7 +238,7 @@ def test_clearing_forgets_all(index: Retriever, make: Make) -> None:
 def test_another_owner_finds_no_index_of_its_own(index: Retriever, make: Make) -> None:
     other = make("two")
     for method in (other.check, other.waiting, lambda: other.holds({}), lambda: ask(other, "x")):
-        if method == other.waiting and other.name != "vectors":
+        if method == other.waiting and "semantic" not in other.modes:
             continue  # nothing ever waits there
         with pytest.raises(IndexDamaged):
             method()
@@ -381,17 +368,12 @@ def test_no_time_is_no_work(make: Make) -> None:
 DYING = """
 import os, sys
 from pathlib import Path
-from memory_bank.config import Settings
-from memory_bank.embedders import hashing
+from memory_bank import retrievers
+from memory_bank.config import Memory, Settings
 from memory_bank.retrievers.base import Entry
-from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
-from memory_bank.retrievers.vectors.vector_index import VectorIndex
 folder, name = Path(sys.argv[1]), sys.argv[2]
-if name == "vectors":
-    made = VectorIndex(folder, "one", hashing.load(Settings()))
-else:
-    made = KeywordIndex(folder, "one", "passages" if name == "keyword" else "notes")
-made.put([Entry(21, 1, "T", (), (), "A buzzard circles.", 3)], [1])
+made = retrievers.module(name).load(folder, "one", Settings(memory=Memory(embedder="hashing")))
+made.put([Entry(21, 1, "T", (), "A buzzard circles.", 3)], [1])
 os._exit(7)
 """
 

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank
+from memory_bank import Bank, note_rows, retrievers
 from memory_bank.actions.upkeep import compare
-from memory_bank.manifest import lookup
-from memory_bank.manifest.database import PENDING
+from memory_bank.manifest.manifest import PENDING
 
 
 @pytest.fixture
@@ -36,37 +35,38 @@ def test_an_index_that_is_right_has_no_difference(bank: Bank, folder: Path) -> N
 @pytest.mark.parametrize(
     ("sql", "table"),
     [
-        ("UPDATE notes SET title = 'Other' WHERE path = 'a.md'", "notes"),
-        ("UPDATE notes SET created = 1 WHERE path = 'a.md'", "notes"),
-        ("UPDATE notes SET reason = '' WHERE path = 'c.md'", "notes"),
+        ("UPDATE documents SET title = 'Other' WHERE key = 'a.md'", "documents"),
+        ("UPDATE documents SET created = 1 WHERE key = 'a.md'", "documents"),
+        ("UPDATE documents SET reason = '' WHERE key = 'c.md'", "documents"),
         ("UPDATE links SET dest = NULL", "links"),
         ("UPDATE links SET ghost = 'z'", "links"),
-        ("DELETE FROM tags", "tags"),
+        ("DELETE FROM fields WHERE key = 'tag'", "fields"),
         ("DELETE FROM names WHERE rank > 0", "names"),
         ("DELETE FROM sections", "sections"),
         ("UPDATE passages SET line = 99", "passages"),
-        ("DELETE FROM blocks", "blocks"),
+        ("DELETE FROM anchors", "anchors"),
         ("DELETE FROM faults", "faults"),
-        ("INSERT INTO fields SELECT id, 'x', 'y' FROM notes", "fields"),
+        ("INSERT INTO fields SELECT id, 'x', 'y' FROM documents", "fields"),
     ],
 )
 def test_a_row_that_is_wrong_is_named(bank: Bank, sql: str, table: str) -> None:
-    assert bank.index.base.execute(sql).rowcount > 0
+    assert bank._opened().manifest.execute(sql).rowcount > 0
     assert any(line.startswith(f"{table}: ") for line in compare(bank).differences)
 
 
 def test_a_note_that_is_not_finished_is_finished_first(bank: Bank) -> None:
-    bank.index.base.execute(f"UPDATE notes SET state = {PENDING}")
+    bank._opened().manifest.execute(f"UPDATE documents SET state = {PENDING}")
     assert compare(bank).differences == ()
 
 
-@pytest.mark.parametrize("name", ["keyword", "whole_notes", "vectors"])
+@pytest.mark.parametrize("name", retrievers.names())
 def test_a_retriever_that_lost_a_passage_is_named_and_a_sync_mends_it(
     bank: Bank, name: str
 ) -> None:
-    note = lookup.note_at(bank.index.base, "b.md")
+    note = note_rows.note_at(bank._opened().manifest, "b.md")
     assert note is not None
-    retriever = getattr(bank.index, name)
+    retriever = bank._opened().index.retrievers.get(name)
+    assert retriever is not None
     retriever.put([], [note.number])
     retriever.commit()
     assert len(compare(bank).differences) == 1

@@ -12,8 +12,8 @@ from memory_bank import Bank, recall
 
 Opening = Callable[..., Bank]
 
-_WHOLE = re.compile(r"SCAN (notes|tags|fields|names|sections|passages|links|blocks|faults)\b")
-_FEW = ("links_type", "notes_status", "notes_state")
+_WHOLE = re.compile(r"SCAN (documents|fields|names|sections|passages|links|anchors|faults)\b")
+_FEW = ("links_type", "documents_hidden", "documents_state")
 """Indices of what is rare: reading one of them whole is no matter."""
 
 
@@ -26,10 +26,10 @@ def test_an_edit_reads_no_table_from_end_to_end(
     bank.sync()
     recall(bank, "kestrel", mode="lexical", count_access=False)
     asked: list[str] = []
-    base = bank.index.base
+    base = bank._opened().manifest._base
     (folder / "n3.md").write_text("# N3\n\nan osprey, see [[n4]]\n")
     base.set_trace_callback(asked.append)
-    bank.index.indexer.sync(thorough=False, paths=["n3.md"])
+    bank._opened().index.indexer.sync(thorough=False, keys=["n3.md"])
     monkeypatch.setattr(
         Bank, "catch_up", lambda *_: None
     )  # it looks at all files, or hears of this
@@ -44,5 +44,5 @@ def test_an_edit_reads_no_table_from_end_to_end(
 
 def _scans(bank: Bank, sql: str) -> bool:
     """Tell whether a statement reads a table, or an index of all its rows, whole."""
-    plan = [str(row[3]) for row in bank.index.base.execute(f"EXPLAIN QUERY PLAN {sql}")]
+    plan = [str(row[3]) for row in bank._opened().manifest.execute(f"EXPLAIN QUERY PLAN {sql}")]
     return any(_WHOLE.match(step) and not any(name in step for name in _FEW) for step in plan)

@@ -13,7 +13,7 @@ import pytest
 
 from memory_bank import Bank
 from memory_bank.actions.upkeep import compare
-from memory_bank.manifest import lookup
+from memory_bank.manifest import documents
 from memory_bank.repo import git as asked
 
 Opening = Callable[..., Bank]
@@ -51,9 +51,9 @@ def write(root: Path, name: str, text: str = "text of a note\n") -> None:
 def days(bank: Bank) -> dict[str, tuple[str, str]]:
     """Sync, and map each note to the days it was created and updated."""
     bank.sync()
-    base = bank.index.base
-    found = lookup.notes(base, [number for number, _ in lookup.all_live(base)])
-    return {note.path: (day(note.created), day(note.updated)) for note in found.values()}
+    base = bank._opened().manifest
+    found = documents.documents(base, [number for number, _ in documents.all_keys(base)])
+    return {note.key: (day(note.created), day(note.updated)) for note in found.values()}
 
 
 def day(seconds: float) -> str:

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from memory_bank import Bank, open_bank, recall
+from memory_bank import Bank, note_rows, open_bank, recall
 from memory_bank.embedders.hashing import Hashing
 from memory_bank.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
 from memory_bank.index import backfill, sync
-from memory_bank.manifest import lookup
-from memory_bank.manifest.database import PENDING
+from memory_bank.manifest import documents
+from memory_bank.manifest.manifest import PENDING
 from memory_bank.notes import scan
 from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.retrievers.vectors.vector_index import VectorIndex
@@ -51,15 +51,15 @@ def test_a_report_tells_what_was_done(folder: Path, opening: Opening) -> None:
     (folder / "binary.md").write_bytes(b"\0")
     bank = opening(folder)
     first = bank.sync()
-    assert (first.indexed, first.unindexed, first.removed, first.healed) == (3, 1, 0, [])
+    assert (first.indexed, first.unindexed, first.removed, first.repaired) == (3, 1, 0, [])
     (folder / "n0.md").unlink()
     (folder / "n1.md").write_text("changed")
     second = bank.sync()
-    assert (second.indexed, second.removed, second.healed) == (1, 1, [])
+    assert (second.indexed, second.removed, second.repaired) == (1, 1, [])
     time.sleep(0.15)
     bank.sync()
     third = bank.sync()
-    assert (third.indexed, third.removed, third.healed, third.problem) == (0, 0, [], "")
+    assert (third.indexed, third.removed, third.repaired, third.problem) == (0, 0, [], "")
 
 
 def test_bytes_decide_not_stamps(
@@ -124,9 +124,11 @@ def test_what_a_batch_could_not_finish_is_put_again(
         patch.setattr(KeywordIndex, "commit", full)
         with pytest.raises(StorageFailed):
             bank.sync()
-    assert bank.index.base.execute("SELECT DISTINCT state FROM notes").fetchall() == [(PENDING,)]
+    assert bank._opened().manifest.execute("SELECT DISTINCT state FROM documents").fetchall() == [
+        (PENDING,)
+    ]
     report = bank.sync()
-    assert report.healed == ["indexing"]
+    assert report.repaired == ["indexing"]
     assert report.indexed == 2
     assert found(bank, "word1")[0] == "n1.md"
 
@@ -150,8 +152,8 @@ def test_a_retriever_that_breaks_in_a_batch_is_filled_again(
     monkeypatch.setattr(KeywordIndex, step, break_once)
     assert found(bank, "osprey") == ["new.md"]
     assert len(found(bank, "kestrel")) == 2
-    assert bank.take_healed() == ["keyword"]
-    assert bank.sync().healed == []
+    assert bank.take_repaired() == ["keyword"]
+    assert bank.sync().repaired == []
 
 
 def test_a_refill_that_is_cut_short_is_done_by_the_next_query(
@@ -161,11 +163,11 @@ def test_a_refill_that_is_cut_short_is_done_by_the_next_query(
     fill(folder, 3)
     bank = opening(folder)
     bank.sync()
-    index = bank.index
+    index = bank._opened().index
     with monkeypatch.context() as patch:
         patch.setattr(KeywordIndex, "put", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            index.indexer.mend(index.keyword)
+        with pytest.raises(KeyboardInterrupt), index.turn():
+            index._backfill.repair(index.retrievers.get("keyword"))
     bank.close()
     assert found(bank, "word1")[0] == "n1.md"
 
@@ -191,20 +193,20 @@ def test_vectors_that_a_kill_left_waiting_are_made_by_the_next_query(
     assert found(bank, "word1", "semantic")[0] == "n1.md"
 
 
-@pytest.mark.parametrize("name", ["keyword", "whole_notes", "vectors"])
+@pytest.mark.parametrize("name", ["keyword", "notes", "vectors"])
 def test_a_thorough_sync_finds_what_a_retriever_lost(
     folder: Path, opening: Opening, name: str
 ) -> None:
     fill(folder, 3)
     bank = opening(folder, memory__embedder="hashing")
     bank.sync()
-    retriever = getattr(bank.index, name)
-    note = lookup.note_at(bank.index.base, "n1.md")
+    retriever = bank._opened().index.retrievers.get(name)
+    note = note_rows.note_at(bank._opened().manifest, "n1.md")
     assert note is not None
     retriever.put([], [note.number])
     retriever.commit()
-    assert bank.sync().healed == [retriever.name]
-    assert bank.sync().healed == []
+    assert bank.sync().repaired == [retriever.name]
+    assert bank.sync().repaired == []
     assert found(bank, "word1", "hybrid")[0] == "n1.md"
 
 
@@ -214,15 +216,15 @@ def test_an_index_that_another_process_made_anew_is_not_written_to(
     fill(folder, 2)
     first, second = opening(folder), opening(folder)
     first.sync()
-    old = first.index
+    old = first._opened().index
     second.rebuild()
     (folder / "new.md").write_text("osprey")
     with pytest.raises(IndexDamaged, match="replaced"):
         old.indexer.sync()
-    with pytest.raises(IndexDamaged, match="replaced"):
-        old.indexer.mend(old.keyword)
+    with pytest.raises(IndexDamaged, match="replaced"), old.turn():
+        old._backfill.repair(old.retrievers.get("keyword"))
     assert found(first, "osprey") == found(second, "osprey") == ["new.md"]
-    assert second.sync().healed == []
+    assert second.sync().repaired == []
 
 
 def test_moving_renaming_and_restoring_embed_nothing(
@@ -286,7 +288,7 @@ def test_a_file_above_the_limit_is_listed_with_both_sizes(folder: Path, opening:
     (folder / "fits.md").write_text("x" * 100)
     bank = opening(folder, memory__max_note_bytes=100)
     bank.sync()
-    ((path, reason),) = lookup.unindexed(bank.index.base)
+    ((path, reason),) = documents.unindexed(bank._opened().manifest)
     assert path == "big.md"
     assert "101 bytes" in reason
     assert "max_note_bytes = 100" in reason

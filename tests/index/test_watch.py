@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, doctor, recall
+from memory_bank import Bank, doctor, inotify, recall
 from memory_bank.actions.upkeep import watch
-from memory_bank.index import inotify
 from memory_bank.index import watch as watching
 from memory_bank.index.watch import Watcher, unavailable
 

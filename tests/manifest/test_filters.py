@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank
-from memory_bank.manifest import filters, lookup
+from memory_bank.manifest import documents, filters
 from memory_bank.manifest.filters import Condition
 
 NOTES = {
@@ -31,10 +31,12 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
     return opened
 
 
-def within(bank: Bank, *conditions: Condition, archived: bool = False) -> str:
-    base = bank.index.base
-    scope = filters.scope(base, conditions, archived=archived)
-    live = {number: path for number, path in lookup.all_live(base) if not path.startswith("broken")}
+def within(bank: Bank, *conditions: Condition, hidden: bool = False) -> str:
+    base = bank._opened().manifest
+    scope = filters.scope(base, conditions, hidden=hidden)
+    live = {
+        number: path for number, path in documents.all_keys(base) if not path.startswith("broken")
+    }
     return " ".join(sorted(Path(path).stem for number, path in live.items() if number in scope))
 
 
@@ -82,13 +84,13 @@ def test_a_condition_is_met_by_just_these(
 def test_all_conditions_must_be_met(bank: Bank) -> None:
     tag, kind = Condition("tag", "search"), Condition("type", "fact")
     assert within(bank, tag, kind) == "b"
-    assert within(bank, tag, kind, archived=True) == "b c"
+    assert within(bank, tag, kind, hidden=True) == "b c"
     assert within(bank, tag, Condition("type", "fact", negated=True)) == "a"
 
 
 def test_without_a_condition_all_but_the_archived_are_in_scope(bank: Bank) -> None:
     assert within(bank) == "a b d"
-    assert within(bank, archived=True) == "a b c d"
+    assert within(bank, hidden=True) == "a b c d"
 
 
 def test_a_status_of_the_users_own_is_kept(bank: Bank) -> None:
@@ -96,4 +98,4 @@ def test_a_status_of_the_users_own_is_kept(bank: Bank) -> None:
 
 
 def test_the_users_keys_can_be_filtered_by(bank: Bank) -> None:
-    assert {"team", "priority"} <= filters.fields(bank.index.base)
+    assert {"team", "priority"} <= filters.fields(bank._opened().manifest)

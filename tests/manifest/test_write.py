@@ -10,30 +10,30 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, list_notes, stats
-from memory_bank.manifest import lookup
-from memory_bank.manifest.database import DONE, GONE, PENDING, UNINDEXED
+from memory_bank.manifest import documents
+from memory_bank.manifest.manifest import DONE, GONE, PENDING, UNREADABLE
 
 Opening = Callable[..., Bank]
 
 
 def rows(bank: Bank, sql: str) -> list[tuple[object, ...]]:
     bank.catch_up()
-    return bank.index.base.execute(sql).fetchall()
+    return bank._opened().manifest.execute(sql).fetchall()
 
 
 def test_a_note_keeps_its_number_and_its_passages_do_not(folder: Path, opening: Opening) -> None:
     """A passage's number is never given to another: a late reader must not see it elsewhere."""
     bank = opening(folder)
     (folder / "a.md").write_text("one\n\n# Two\n\ntwo")
-    first = rows(bank, "SELECT id FROM notes"), rows(bank, "SELECT row FROM passages")
+    first = rows(bank, "SELECT id FROM documents"), rows(bank, "SELECT row FROM passages")
     (folder / "a.md").write_text("other")
-    second = rows(bank, "SELECT id FROM notes"), rows(bank, "SELECT row FROM passages")
+    second = rows(bank, "SELECT id FROM documents"), rows(bank, "SELECT row FROM passages")
     assert first[0] == second[0]
     assert not set(first[1]) & set(second[1])
     (folder / "a.md").unlink()
     rows(bank, "SELECT 1")
     (folder / "a.md").write_text("back")
-    assert rows(bank, "SELECT id FROM notes") != first[0]
+    assert rows(bank, "SELECT id FROM documents") != first[0]
 
 
 def test_a_size_is_that_of_the_file_from_the_first_moment(folder: Path, opening: Opening) -> None:
@@ -47,14 +47,14 @@ def test_states_end_in_done_or_unindexed(folder: Path, opening: Opening) -> None
     (folder / "a.md").write_text("x")
     (folder / "b.md").write_bytes(b"\0")
     bank = opening(folder)
-    assert rows(bank, "SELECT path, state FROM notes ORDER BY path") == [
+    assert rows(bank, "SELECT key, state FROM documents ORDER BY key") == [
         ("a.md", DONE),
-        ("b.md", UNINDEXED),
+        ("b.md", UNREADABLE),
     ]
     (folder / "a.md").unlink()
     (folder / "b.md").unlink()
-    assert rows(bank, "SELECT * FROM notes") == []
-    assert {PENDING, GONE}.isdisjoint({DONE, UNINDEXED})
+    assert rows(bank, "SELECT * FROM documents") == []
+    assert {PENDING, GONE}.isdisjoint({DONE, UNREADABLE})
 
 
 def test_nothing_stays_of_a_note_that_can_not_be_indexed_any_more(
@@ -68,11 +68,11 @@ def test_nothing_stays_of_a_note_that_can_not_be_indexed_any_more(
     bank = opening(folder)
     bank.catch_up()
     (folder / "a.md").write_bytes(b"\0")
-    kept = "note_id, title, type, status, created, updated, content_hash, source_type, meta"
-    assert rows(bank, f"SELECT {kept} FROM notes") == [("", "", "", "", 0, 0, b"", "", "{}")]
-    for table in ("tags", "fields", "names", "sections", "passages", "blocks", "links", "faults"):
+    kept = "known_as, title, hidden, created, updated, data"
+    assert rows(bank, f"SELECT {kept} FROM documents") == [("", "", 0, 0, 0, "{}")]
+    for table in ("fields", "names", "sections", "passages", "anchors", "links", "faults"):
         assert rows(bank, f"SELECT * FROM {table}") == [], table
-    assert lookup.unindexed(bank.index.base)[0][0] == "a.md"
+    assert documents.unindexed(bank._opened().manifest)[0][0] == "a.md"
 
 
 @pytest.mark.parametrize("updated", ["", "updated: 2026-03-04\n"])
@@ -86,28 +86,28 @@ def test_a_date_from_the_file_follows_the_file(
     bank = opening(folder)
     said = 1772582400.0  # 2026-03-04
     expected = (1e9, said if updated else 1e9)
-    assert rows(bank, "SELECT created, updated FROM notes") == [expected]
+    assert rows(bank, "SELECT created, updated FROM documents") == [expected]
     os.utime(file, (1.1e9, 1.1e9))
     expected = (1.1e9, said if updated else 1.1e9)
-    assert rows(bank, "SELECT created, updated FROM notes") == [expected]
+    assert rows(bank, "SELECT created, updated FROM documents") == [expected]
 
 
 def test_a_date_that_a_note_says_stays(folder: Path, opening: Opening) -> None:
     (folder / "a.md").write_text("---\ncreated: 2026-03-04\n---\n")
     bank = opening(folder)
-    before = rows(bank, "SELECT created, updated FROM notes")
+    before = rows(bank, "SELECT created, updated FROM documents")
     os.utime(folder / "a.md", (1e9, 1e9))
-    assert rows(bank, "SELECT created, updated FROM notes") == before
+    assert rows(bank, "SELECT created, updated FROM documents") == before
 
 
 def test_files_that_are_refused_come_and_go(folder: Path, opening: Opening) -> None:
     bank = opening(folder)
     (folder / "a.md").symlink_to("nowhere")
-    assert rows(bank, "SELECT path FROM refused") == [("a.md",)]
+    assert rows(bank, "SELECT key FROM refused") == [("a.md",)]
     (folder / "a.md").unlink()
     (folder / "a.md").write_text("now a note")
-    assert rows(bank, "SELECT path FROM refused") == []
-    assert rows(bank, "SELECT path FROM notes") == [("a.md",)]
+    assert rows(bank, "SELECT key FROM refused") == []
+    assert rows(bank, "SELECT key FROM documents") == [("a.md",)]
 
 
 def test_an_old_unchanged_file_is_looked_at_by_its_stamp_only(
@@ -134,7 +134,7 @@ def test_links_and_emphasis_are_no_code(folder: Path, opening: Opening) -> None:
     for path, text in texts.items():
         (folder / path).write_text(text, encoding="utf-8")
     bank = opening(folder)
-    sql = "SELECT path, row FROM passages JOIN notes ON notes.id = note"
+    sql = "SELECT key, row FROM passages JOIN documents ON documents.id = document"
     numbers = dict(rows(bank, sql))
-    assert lookup.codeness(bank.index.base, [numbers["turn.md"]]) == 0
-    assert lookup.codeness(bank.index.base, [numbers["code.md"]]) > 0.1
+    assert documents.code_ratio(bank._opened().manifest, [numbers["turn.md"]]) == 0
+    assert documents.code_ratio(bank._opened().manifest, [numbers["code.md"]]) > 0.1

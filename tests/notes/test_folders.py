@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from memory_bank.errors import BadName, MemoryBankError
-from memory_bank.index.reading import Asked, Place, read
 from memory_bank.layout import Layout
-from memory_bank.manifest.rows import NoteRows
 from memory_bank.notes import files
 from memory_bank.notes.folders import HOLDS, Entry, held, names_in
 from memory_bank.notes.identity import etag
 from memory_bank.notes.journal import Change
+from memory_bank.notes.source import NotesSource
 from memory_bank.notes.store import Store
+from memory_bank.source import Document
 
 pytestmark = pytest.mark.skipif(not HOLDS, reason="the system looks up no names in open folders")
 SECRET = b"# Secret\n\nnobody of this bank may read it\n"
@@ -73,8 +73,8 @@ def deeds(store: Store) -> dict[str, Callable[[int], object]]:
 
     def look(_: int) -> None:
         for path in store.scan().files:
-            found = read(Place(store.root, "", 10**6), Asked(path))
-            assert not (isinstance(found, NoteRows) and found.etag == etag(SECRET)), path
+            found = NotesSource(store.root, prefix="", max_bytes=10**6).read(path)
+            assert not (isinstance(found, Document) and found.hash == etag(SECRET)), path
 
     def read_it(_: int) -> None:
         assert store.read_bytes("sub/x.md") != SECRET

@@ -16,7 +16,7 @@ import pytest
 
 from memory_bank import open_bank, recall, trash
 from memory_bank.actions.upkeep import compare, told
-from memory_bank.manifest.database import unfinished
+from memory_bank.manifest.manifest import GONE, PENDING
 from memory_bank.retrievers.vectors import vector_index
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and kills by SIGKILL")
@@ -99,12 +99,12 @@ def check(project: Path, wanted: tuple[Files, ...], git: Callable[..., str]) -> 
         cut_short = {"writing"} if bank.store.interrupted() else set()
         if bank.layout.manifest.is_file():
             with closing(sqlite3.connect(bank.layout.manifest)) as base:
-                cut_short |= {"indexing"} if unfinished(base) else set()
+                cut_short |= {"indexing"} if _unfinished(base) else set()
         for mode in ("lexical", "semantic"):
             answer = recall(bank, "We chose Tantivy", mode=mode, count_access=False)
             assert answer.notes[0].path == "decisions/tantivy.md"
             assert (answer.mode_used, answer.problem) == (mode, None)
-        assert cut_short <= set(bank.take_healed())
+        assert cut_short <= set(bank.take_repaired())
         assert files(project) in wanted
         restorable = {note.path for note in trash(bank)}
         assert compare(bank).differences == ()
@@ -239,7 +239,7 @@ def cut_short(start: Path, tmp_path: Path, die: Die, work: str, what: str) -> Pa
         if what == "writing" and planned(copy):
             return copy
         with closing(sqlite3.connect(copy / ".memories/.index/manifest.db")) as base:
-            if what == "indexing" and unfinished(base):
+            if what == "indexing" and _unfinished(base):
                 return copy
         shutil.rmtree(copy)
     return pytest.fail("no step of it leaves anything")
@@ -248,3 +248,9 @@ def cut_short(start: Path, tmp_path: Path, die: Die, work: str, what: str) -> Pa
 def planned(project: Path) -> bool:
     """Tell whether a plan of changes was left behind."""
     return any(project.glob(".memories/.trash/.journal-*/plan.json"))
+
+
+def _unfinished(base: sqlite3.Connection) -> bool:
+    """Tell whether a batch was cut short."""
+    sql = f"SELECT 1 FROM documents WHERE state IN ({PENDING}, {GONE})"
+    return base.execute(sql).fetchone() is not None

@@ -15,13 +15,15 @@ import pytest
 
 from memory_bank import layout
 from memory_bank.errors import MemoryBankError
-from memory_bank.manifest.rows import Dating, NoteRows, entries, rows_of
+from memory_bank.manifest.write import _entries
 from memory_bank.notes import frontmatter, reader, relink
 from memory_bank.notes.names import key
+from memory_bank.notes.source import document_of
 from memory_bank.notes.spelling import of_file
 from memory_bank.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
 from memory_bank.retrievers.vectors.vector_index import text_of
 from memory_bank.search import query, snippets
+from memory_bank.source import UNDATED, Document
 
 from .hostile import TEXTS
 
@@ -36,16 +38,16 @@ CHANGES = {"title": "x y", "tags": ["a", "b"], "k": "v", "a": None, "created": N
 def read(text: str) -> None:
     """Do what indexing does, but for the libraries that keep the words."""
     note = reader.parse("folder/note.md", text.encode())
-    rows = rows_of(note, (1, 1, 1, 1), Dating(0.0, 0, None, 0.0, b""), ".memories/")
-    assert given(rows) < 100 * len(text) + 10_000, "what is indexed must not outgrow the text"
+    made = document_of(note, UNDATED, ".memories/", "")
+    assert given(made) < 100 * len(text) + 10_000, "what is indexed must not outgrow the text"
 
 
-def given(rows: NoteRows) -> int:
+def given(made: Document) -> int:
     """Count the characters that the indices of words and of meaning are given of a note."""
     size = 0
-    for entry in entries(rows, 1, range(1, 10**9)):
+    for entry in _entries(made, 1, range(1, 10**9)):
         words = (cleaned(entry.text), grams(entry.text), identifier_parts(entry.text))
-        size += sum(map(len, (*words, text_of(entry), *entry.tags)))
+        size += sum(map(len, (*words, text_of(entry))))
     return size
 
 

@@ -16,10 +16,12 @@ TITLES = ["Ann, 3 May", "Ben, 3 May", "Ann and Ben", "Zoo"]
 
 @pytest.fixture
 def notes(tmp_path: Path) -> Iterator[KeywordIndex]:
-    index = KeywordIndex(tmp_path / "notes", "owner", "notes")
+    index = KeywordIndex(
+        tmp_path / "notes", "owner", name="notes", unit="documents", explanation="its words"
+    )
     index.clear()
     entries = [
-        Entry(number, number, title, (), (), "Ann and Ben saw a heron.", 6)
+        Entry(number, number, title, (), "Ann and Ben saw a heron.", 6)
         for number, title in enumerate(TITLES, 1)
     ]
     index.put(entries, [])

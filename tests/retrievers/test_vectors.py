@@ -29,13 +29,13 @@ from memory_bank.retrievers.vectors.vector_index import VectorIndex, text_of
 def test_what_names_no_subject_is_not_embedded(
     title: str, headings: tuple[str, ...], embedded: str
 ) -> None:
-    entry = Entry(1, 1, title, headings, (), " still water\n", 2)
+    entry = Entry(1, 1, title, headings, " still water\n", 2)
     assert text_of(entry) == embedded
 
 
 def test_a_block_id_is_not_embedded() -> None:
     text = "- **Ann:** Still water. ^d1-3\n- 2^8 is 256, and x ^y\n"
-    entry = Entry(1, 1, "Lakes", (), (), text, 9)
+    entry = Entry(1, 1, "Lakes", (), text, 9)
     assert text_of(entry) == "Lakes\n- **Ann:** Still water.\n- 2^8 is 256, and x"
 
 
@@ -43,7 +43,7 @@ def test_a_former_text_takes_no_place_among_the_nearest(tmp_path: Path) -> None:
     index = VectorIndex(tmp_path, "owner", hashing.load(Settings()))
     index.clear()
     for text in ("still water", "still deep water", "a field"):
-        index.put([Entry(1, 1, "", (), (), text, 3)], [1])
+        index.put([Entry(1, 1, "", (), text, 3)], [1])
         index.commit()
         assert index.catch_up(10.0) == 0
         assert list(index.find(Question("still water"), 1, Scope()).rows) == [1]
@@ -62,7 +62,7 @@ def test_no_score_is_nan_whatever_the_embedder_gives(tmp_path: Path, bad: float,
 
     index = VectorIndex(tmp_path, "owner", Odd())
     index.clear()
-    index.put([Entry(1, 1, "", (), (), "still water", 3)], [1])
+    index.put([Entry(1, 1, "", (), "still water", 3)], [1])
     index.commit()
     with pytest.raises(EmbedderUnavailable, match="no finite numbers"):
         index.catch_up(10.0)

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.manifest.lookup import Surroundings
+from memory_bank.manifest.neighbourhood import Context
 from memory_bank.retrievers.base import Match, Matches
 from memory_bank.search.ranking import EXPECTED, INSIDE, NOTES, Evidence, rank
 
-ALONE = Surroundings()
+ALONE = Context()
 MATCHES = st.lists(
     st.tuples(st.integers(1, 30), st.floats(0.01, 50), st.integers(1, 200)),
     unique_by=lambda match: match[0],
@@ -71,7 +71,7 @@ def test_meaning_weighs_more_where_the_best_are_code() -> None:
 
 def test_an_answer_is_lifted_by_the_question_that_it_follows() -> None:
     found = words((1, 1, 5.0), (2, 2, 1.0), (3, 3, 1.0))
-    after = Surroundings(following={1: 2}, spans={1: (1, 1), 2: (2, 2)})
+    after = Context(following={1: 2}, spans={1: (1, 1), 2: (2, 2)})
     ranking = rank(Evidence(words=found, mean_words=10.0), after, prose)
     assert ranking.scores[2] > ranking.scores[3]
     assert "neighbours" in {reason.source for reason in ranking.reasons(2)}
@@ -79,7 +79,7 @@ def test_an_answer_is_lifted_by_the_question_that_it_follows() -> None:
 
 def test_the_notes_of_a_session_that_matches_are_lifted() -> None:
     found = words((1, 1, 5.0), (2, 2, 1.0), (3, 3, 1.0))
-    around = Surroundings(container={1: "one", 2: "one", 3: "two"})
+    around = Context(container={1: "one", 2: "one", 3: "two"})
     ranking = rank(Evidence(words=found), around, prose)
     assert ranking.scores[2] > ranking.scores[3]
 
@@ -88,7 +88,7 @@ def test_in_a_sequence_the_note_with_the_name_in_its_title_comes_first() -> None
     found = words((1, 1, 5.0), (2, 2, 5.0), (3, 3, 5.0))
     evidence = Evidence(words=found, mean_words=10.0, titled={2: 1.0, 3: 0.5})
     spans = {note: (note, note) for note in (1, 2, 3)}
-    ring = Surroundings(following={1: 2, 2: 3, 3: 1}, spans=spans)  # all have the same beside them
+    ring = Context(following={1: 2, 2: 3, 3: 1}, spans=spans)  # all have the same beside them
     ranking = rank(evidence, ring, prose)
     assert ranking.scores[2] > ranking.scores[3] > ranking.scores[1]
     assert sum(reason.score for reason in ranking.reasons(2)) == pytest.approx(ranking.scores[2])
@@ -104,7 +104,7 @@ def test_a_passage_is_lifted_by_one_beside_it_in_its_note_that_matches_as_well()
 
 def test_the_shortest_note_of_a_sequence_does_not_win_by_its_shortness() -> None:
     notes = Matches.of([Match(1, 1, 5.0, 4), Match(2, 2, 4.9, 40)])
-    after = Surroundings(following={1: 2}, spans={1: (1, 1), 2: (2, 2)})
+    after = Context(following={1: 2}, spans={1: (1, 1), 2: (2, 2)})
     alone, linked = (rank(Evidence(notes=notes), around, prose).scores for around in (ALONE, after))
     assert alone[1] > alone[2]
     assert linked[2] > linked[1]
@@ -114,7 +114,7 @@ def test_the_shortest_note_of_a_sequence_does_not_win_by_its_shortness() -> None
 def test_the_reasons_add_up_to_the_score(
     found: Matches, whole: Matches, meaning: Matches, weight: float
 ) -> None:
-    notes = Matches.of({match.note: match for match in whole}.values())
+    notes = Matches.of({match.document: match for match in whole}.values())
     evidence = Evidence(found, notes, meaning, weight, weight)
     ranking = rank(evidence, ALONE, prose)
     assert set(ranking.scores) <= {*found.rows, *notes.rows, *meaning.rows}
@@ -126,7 +126,7 @@ def test_the_reasons_add_up_to_the_score(
 @given(found=MATCHES, factor=st.floats(0.1, 10))
 def test_a_scale_of_a_retriever_changes_nothing(found: Matches, factor: float) -> None:
     scaled = Matches(
-        found.rows, found.notes, [score * factor for score in found.scores], found.words
+        found.rows, found.documents, [score * factor for score in found.scores], found.words
     )
     one, other = (rank(Evidence(words=each), ALONE, prose).scores for each in (found, scaled))
     assert one == pytest.approx(other)

@@ -1,11 +1,11 @@
-"""Snippets, and the lines of a section."""
+"""Snippets."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.search.snippets import lines_of, snippet, span
+from memory_bank.search.snippets import snippet
 
 FILLER = "Nothing of note happened on that day and nobody wrote anything down. "
 
@@ -43,9 +43,3 @@ def test_any_text_has_a_snippet_of_bounded_length(text: str, question: str) -> N
     found = snippet(text, question)
     assert len(found) <= 240 + 4
     assert "\n" not in found
-
-
-def test_lines_are_those_of_markdown() -> None:
-    lines = lines_of("a\r\nb\x0bc\rd\u2028e\n")
-    assert lines == ["a", "b\x0bc", "d\u2028e", ""]
-    assert span(["", "one", "two", "", "x"], 1, 5) == "one\ntwo"

@@ -120,9 +120,9 @@ class Call:
     def show_healed(self, healed: Sequence[str]) -> None:
         """Print what was healed, where that is part of the answer."""
         if healed:
-            from memory_bank.actions.upkeep import told
+            from memory_bank.actions.upkeep import described
 
-            self.page.line(("healed: ", "good"), told(healed))
+            self.page.line(("healed: ", "good"), described(healed))
 
     def remark(self, text: str) -> None:
         """Say something beside the answer."""
@@ -144,7 +144,7 @@ class Call:
     def _took_healed(self) -> list[str]:
         """Return all that was healed in this call."""
         if self._bank is not None:
-            self._healed += self._bank.take_healed()
+            self._healed += self._bank.take_repaired()
         return self._healed
 
     def _took_notices(self) -> list[str]:
@@ -157,9 +157,9 @@ class Call:
         """Say beside the answer what was healed; a program finds it inside."""
         healed = self._took_healed()
         if healed and not self.json:
-            from memory_bank.actions.upkeep import told
+            from memory_bank.actions.upkeep import described
 
-            self.aside.labelled("healed: ", "dim", told(healed))
+            self.aside.labelled("healed: ", "dim", described(healed))
 
     def wrong(self, message: str) -> BadUsage:
         """Return the error that a combination of options deserves."""

@@ -50,7 +50,7 @@ class Source:
 
     def take_healed(self) -> list[str]:
         """Return what was healed since the last answer, behind the server's back included."""
-        found = [what for bank in list(self._banks) for what in bank.take_healed()]
+        found = [what for bank in list(self._banks) for what in bank.take_repaired()]
         return list(dict.fromkeys(found))
 
     def take_notices(self) -> list[str]:

@@ -171,9 +171,9 @@ class BankTool:
         healed = [*getattr(value, "healed", ()), *source.take_healed()]
         text = self._spec.text(value, quotes)
         if healed:
-            from memory_bank.actions.upkeep import told
+            from memory_bank.actions.upkeep import described
 
-            text += f"\nHealed: {told(healed)}."
+            text += f"\nHealed: {described(healed)}."
         notices = source.take_notices()
         text += "".join(f"\nNotice: {notice}." for notice in notices)
         content: list[ContentBlock] = [TextContent(type="text", text=text)]

@@ -1,1 +1,24 @@
-"""The index of words: BM25 over passages or whole documents, kept by tantivy."""
+"""The retriever `keyword`: passages found by their words (BM25), kept by tantivy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memory_bank.config import Settings
+    from memory_bank.retrievers.base import Retriever
+
+MODES = ("lexical", "hybrid")
+
+
+def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (no setting matters)
+    """Return what the index depends on beyond its own version."""
+    return "4"
+
+
+def load(folder: Path, owner: str, settings: Settings) -> Retriever:  # noqa: ARG001
+    """Open the index in `folder`."""
+    from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
+
+    return KeywordIndex(folder, owner, name="keyword", unit="passages", explanation="its words")

@@ -2,7 +2,7 @@
 
 Each commit makes a segment, and tantivy merges as soon as eight of a layer are there. Its lowest
 layer reaches to 16,800 documents and can't be set from Python: every seventh save would write the
-words of 10,000 notes again while a question waits. A segment whose documents are all put again
+words of 10,000 documents again while a question waits. A segment whose documents are all put again
 elsewhere goes by itself, so a few small ones are made one in time; what remains for tantivy comes
 once in hundreds of saves.
 """
@@ -17,11 +17,11 @@ from tantivy import Order, Query
 _MERGED = 8
 _LAYER = 16_800
 _DEAR = 3000
-"""Documents that take tantivy longer to merge than it takes us to read a few notes again."""
+"""Documents that take tantivy longer to merge than it takes us to read a few documents again."""
 _SMALL = (8, 64)
 """Documents up to which a segment is written anew, the smallest ones first."""
 _SPARE = 64
-"""Documents looked at beside those of small segments: a note in them may have an older row."""
+"""Documents looked at beside those of small segments: a document in them may have an older row."""
 _WORTH = 3
 """Segments that must become one for it to be worth its while."""
 

@@ -1,4 +1,4 @@
-"""The keyword index: BM25 over passages, or over whole notes, kept by tantivy.
+"""The keyword index: BM25 over passages, or over whole documents, kept by tantivy.
 
 Both units are the same code in two folders: word statistics (rarity, mean length) must not mix.
 """
@@ -8,30 +8,29 @@ from contextlib import contextmanager
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import tantivy
 from tantivy import Document, Query, SchemaBuilder
 
 from memory_bank.errors import IndexDamaged, StorageFailed
-from memory_bank.retrievers.base import Entry, Matches, Question, Scope
+from memory_bank.retrievers.base import Entry, Matches, Question, Scope, Unit
 from memory_bank.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
 from memory_bank.retrievers.keyword.checksums import Seal, Stamp
 from memory_bank.retrievers.keyword.compaction import crowded, scattered
-from memory_bank.retrievers.keyword.query_builder import FIELDS, Asked
+from memory_bank.retrievers.keyword.query_builder import FIELDS, WordQuery
 
-Unit = Literal["passages", "notes"]
-
+MODES = ("lexical", "hybrid")
 _HEAP = 50_000_000
 _OWNER = "owner"
-_VERSION = "3"
+_VERSION = "4"
 
 
 def _schema() -> tantivy.Schema:
     builder = (
         SchemaBuilder()
         .add_unsigned_field("row", fast=True)
-        .add_unsigned_field("note", indexed=True, fast=True)
+        .add_unsigned_field("document", indexed=True, fast=True)
         .add_unsigned_field("words", fast=True)
         .add_text_field("grams", tokenizer_name="whitespace")
     )
@@ -41,16 +40,21 @@ def _schema() -> tantivy.Schema:
 
 
 class KeywordIndex:
-    """Passages or notes found by their words."""
+    """Passages or documents found by their words."""
 
     version = _VERSION
+    modes = MODES
+    weight = 1.0
     slow = False
 
-    def __init__(self, folder: Path, owner: str, unit: Unit) -> None:
+    def __init__(
+        self, folder: Path, owner: str, *, name: str, unit: Unit, explanation: str
+    ) -> None:
         """Keep the index in `folder`; it is taken for damaged when another `owner` filled it."""
-        self.name = "keyword" if unit == "passages" else "notes"
+        self.name = name
+        self.unit = unit
+        self.explanation = explanation
         self._folder = folder
-        self._unit = unit
         self._owner = f"{owner} {self.version}"
         self._schema = _schema()
         self._index: tantivy.Index | None = None
@@ -60,30 +64,30 @@ class KeywordIndex:
         """The commit that the reader has, by the file that names its segments."""
 
     def again(self) -> Collection[int]:
-        """Return the notes of small segments, before they are so many that tantivy merges all."""
+        """Return the documents of small segments, before tantivy merges all."""
         with _guarded(self._folder):
             searcher = self._searcher()
             sizes = self._seal.sizes()
             if not crowded(sizes):
                 return ()
-            found = searcher.fast_field_values("note", scattered(searcher, sizes))
-        return {int(note) for note in found if note is not None}
+            found = searcher.fast_field_values("document", scattered(searcher, sizes))
+        return {int(document) for document in found if document is not None}
 
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
-        """Add passages, after dropping those of the notes in `replaced`.
+        """Add passages, after dropping those of the documents in `replaced`.
 
-        The passages of a note stand together in `entries`, its first one first.
+        The passages of a document stand together in `entries`, its first one first.
         """
         with _guarded(self._folder):
             if self._writer is None:
                 index = self._opened()
                 self._seal.check()  # what is damaged must not be merged into what is new
                 self._writer = index.writer(_HEAP, 1)
-            for note in replaced:  # by a query: by a term, an unsigned field never matches
-                term = Query.term_query(self._schema, "note", note)
+            for document in replaced:  # by a query: by a term, an unsigned field never matches
+                term = Query.term_query(self._schema, "document", document)
                 self._writer.delete_documents_by_query(term)
-            for document in self._documents(entries):
-                self._writer.add_document(document)
+            for made in self._documents(entries):
+                self._writer.add_document(made)
 
     def commit(self) -> None:
         """Make what was put durable, and let the writer go."""
@@ -95,18 +99,18 @@ class KeywordIndex:
                 self._writer.wait_merging_threads()
             finally:
                 self._writer = None
-                _words_of.cache_clear()
+                _analyzed.cache_clear()
             self._opened().reload()
             self._seen = self._seal.record()
 
     def holds(self, entries: Mapping[int, int]) -> bool:
-        """Tell whether just these passages are in the index: row numbers to note numbers."""
+        """Tell whether just these passages are in the index: row numbers to document numbers."""
         with _guarded(self._folder):
             searcher = self._searcher()
             hits = searcher.search(Query.all_query(), max(1, searcher.num_docs), count=False).hits
-            field = "row" if self._unit == "passages" else "note"
+            field = "row" if self.unit == "passages" else "document"
             found = searcher.fast_field_values(field, [place for _, place in hits])
-        wanted = entries.keys() if self._unit == "passages" else set(entries.values())
+        wanted = entries.keys() if self.unit == "passages" else set(entries.values())
         return len(found) == len(wanted) and set(found) == wanted
 
     def state(self) -> str:
@@ -122,14 +126,14 @@ class KeywordIndex:
         return 0
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
-        """Return what holds most of the question's words: passages, or notes with their first."""
+        """Return what holds most of the question's words."""
         with _guarded(self._folder):
-            return Asked(self._searcher(), self._schema, question, scope).answer(limit)
+            return WordQuery(self._searcher(), self._schema, question, scope).answer(limit)
 
     def titled(self, question: Question) -> dict[int, float]:
-        """Return the notes whose titles have names of the question, and which share of them."""
+        """Return the documents whose titles have names of the question, and which share of them."""
         with _guarded(self._folder):
-            return Asked(self._searcher(), self._schema, question, Scope()).titled()
+            return WordQuery(self._searcher(), self._schema, question, Scope()).titled()
 
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
@@ -182,23 +186,23 @@ class KeywordIndex:
             return ""
 
     def _documents(self, entries: Sequence[Entry]) -> Iterator[Document]:
-        if self._unit == "passages":
+        if self.unit == "passages":
             for entry in entries:
                 yield self._document([entry], entry.row)
             return
-        for _, passages in groupby(entries, key=lambda entry: entry.note):
+        for _, passages in groupby(entries, key=lambda entry: entry.document):
             found = list(passages)
             yield self._document(found, found[0].row)
 
     def _document(self, entries: Sequence[Entry], row: int) -> Document:
         first = entries[0]
         headings = [heading for e in entries for heading in e.headings if heading != first.title]
-        about = "\n".join((*first.tags, *(entry.about for entry in entries)))
+        about = "\n".join(entry.about for entry in entries if entry.about)
         above = "\n".join((first.title, *dict.fromkeys(headings)))
-        parts = [_words_of(text) for text in (above, *(entry.text for entry in entries))]
+        parts = [_analyzed(text) for text in (above, *(entry.text for entry in entries))]
         fields = {
             "row": row,
-            "note": first.note,
+            "document": first.document,
             "words": sum(entry.words for entry in entries),
             "title": first.title,
             "body": "\n".join((above, *(part.text for part in parts[1:]))),
@@ -212,7 +216,7 @@ class KeywordIndex:
         return Document.from_dict({k: v for k, v in fields.items() if v != ""}, self._schema)
 
 
-class _Words(NamedTuple):
+class _Analyzed(NamedTuple):
     """What is indexed of a text."""
 
     text: str
@@ -221,10 +225,10 @@ class _Words(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 15)
-def _words_of(text: str) -> _Words:
+def _analyzed(text: str) -> _Analyzed:
     """Take a text apart; kept for a batch, since both units index every passage."""
     plain = cleaned(text)
-    return _Words(plain, identifier_parts(plain), grams(plain))
+    return _Analyzed(plain, identifier_parts(plain), grams(plain))
 
 
 @contextmanager

@@ -30,7 +30,7 @@ _PREFERRED = 2.0
 """What a quoted phrase weighs in a question that is a sentence."""
 
 
-class Asked:
+class WordQuery:
     """One question to one state of an index."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Asked:
         return _added(found, more, limit, only_raise=self._question.strict)
 
     def titled(self) -> dict[int, float]:
-        """Return the notes whose titles have names of the question, and the share that they have.
+        """Return the documents whose titles have names of the question, and which share of them.
 
         Names that no title has don't count, nor those that very many have.
         """
@@ -70,8 +70,8 @@ class Asked:
         for name in known:
             term = Query.const_score_query(self._term("title", name), 1.0)
             hits = self._searcher.search(term, counts[name], count=False).hits
-            for note in self._column("note", [place for _, place in hits]):
-                shares[note] = shares.get(note, 0.0) + 1 / len(known)
+            for document in self._column("document", [place for _, place in hits]):
+                shares[document] = shares.get(document, 0.0) + 1 / len(known)
         return shares
 
     def _search(self, query: Query, limit: int) -> Matches:
@@ -79,8 +79,10 @@ class Asked:
         if not hits:
             return Matches()
         places = [place for _, place in hits]
-        rows, notes, words = (self._column(name, places) for name in ("row", "note", "words"))
-        return Matches(rows, notes, [score for score, _ in hits], words)
+        rows, documents, words = (
+            self._column(name, places) for name in ("row", "document", "words")
+        )
+        return Matches(rows, documents, [score for score, _ in hits], words)
 
     def _column(self, name: str, places: list[DocAddress]) -> list[int]:
         values = self._searcher.fast_field_values(name, places)
@@ -145,10 +147,10 @@ class Asked:
         scope = self._scope
         parts = [(Occur.Must, query)]
         if scope.only is not None:
-            inside = Query.term_set_query(self._schema, "note", list(scope.only))
+            inside = Query.term_set_query(self._schema, "document", list(scope.only))
             parts.append((Occur.Must, Query.const_score_query(inside, 0.0)))
         if scope.without:
-            outside = Query.term_set_query(self._schema, "note", list(scope.without))
+            outside = Query.term_set_query(self._schema, "document", list(scope.without))
             parts.append((Occur.MustNot, outside))
         return Query.boolean_query(parts) if len(parts) > 1 else query
 
@@ -157,11 +159,11 @@ def _added(found: Matches, more: Matches, limit: int, *, only_raise: bool) -> Ma
     """Add up the scores of two answers; only the first one meets strict conditions."""
     if not len(more):
         return found
-    rows, notes, words = list(found.rows), list(found.notes), list(found.words)
+    rows, documents, words = list(found.rows), list(found.documents), list(found.words)
     losses = list(map(neg, found.scores))  # tuples with these sort as they are, best first
     places = {row: place for place, row in enumerate(rows)}
-    for row, note, score, length in zip(
-        more.rows, more.notes, more.scores, more.words, strict=True
+    for row, document, score, length in zip(
+        more.rows, more.documents, more.scores, more.words, strict=True
     ):
         place = places.get(row)
         if place is not None:
@@ -169,10 +171,10 @@ def _added(found: Matches, more: Matches, limit: int, *, only_raise: bool) -> Ma
         elif not only_raise:
             places[row] = len(rows)
             rows.append(row)
-            notes.append(note)
+            documents.append(document)
             words.append(length)
             losses.append(-score)
-    ranked = sorted(zip(losses, rows, notes, words, strict=True))[:limit]
+    ranked = sorted(zip(losses, rows, documents, words, strict=True))[:limit]
     if not ranked:
         return Matches()
     lost, at, of, long = zip(*ranked, strict=True)

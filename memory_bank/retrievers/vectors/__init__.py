@@ -1,1 +1,48 @@
-"""The index of meaning: vectors of passages, kept by SQLite and usearch."""
+"""The retriever `vectors`: passages found by their meaning, kept by SQLite and usearch."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from memory_bank import plugins
+from memory_bank.errors import BadInput, BadSetting
+from memory_bank.retrievers.base import TEXT_VERSION
+
+if TYPE_CHECKING:
+    from memory_bank.config import Settings
+    from memory_bank.embedders.base import EmbedderModule
+    from memory_bank.retrievers.base import Retriever
+
+MODES = ("semantic", "hybrid")
+DISABLED = "embeddings_disabled"
+
+
+def fingerprint(settings: Settings) -> str:
+    """Return what the index depends on: the embedder, its settings, its files; no secret."""
+    own = _module(settings).fingerprint(settings)
+    return f"{TEXT_VERSION} {settings.memory.embedder} {own}"
+
+
+def load(folder: Path, owner: str, settings: Settings) -> Retriever | None:
+    """Open the index in a folder below `folder`; None when embeddings are off.
+
+    Raises EmbedderUnavailable.
+    """
+    embedder = _module(settings).load(settings)
+    if embedder is None:
+        return None
+    from memory_bank.embedders.base import identity
+    from memory_bank.retrievers.vectors.vector_index import VectorIndex
+
+    name = re.sub(r"[^\w.-]+", "-", identity(embedder))[:80]
+    return VectorIndex(folder / name, owner, embedder)
+
+
+def _module(settings: Settings) -> EmbedderModule:
+    try:
+        return cast("EmbedderModule", plugins.load("embedders", settings.memory.embedder))
+    except BadInput as error:
+        where = settings.origins.get("memory.embedder", "the settings")
+        raise BadSetting(f"{where}: {error.message}", error.hint) from error

@@ -7,11 +7,10 @@ from pathlib import Path
 
 from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged, StorageFailed
-from memory_bank.notes.scan import stamp
 from memory_bank.sqlite import Connection
 
 
-class Kept(sqlite.Opened):
+class VectorDatabase(sqlite.Opened):
     """One SQLite file with a table `meta`, taken for damaged when another `owner` filled it."""
 
     def __init__(
@@ -61,7 +60,7 @@ class Kept(sqlite.Opened):
     def state(self) -> str:
         """Return the stamps of the file and of its write-ahead log, where there is one."""
         files = (self.file, self.file.with_name(f"{self.file.name}-wal"))
-        return repr([stamp(file) for file in files])
+        return repr([_stamp(file) for file in files])
 
     def check(self) -> None:
         """Raise IndexDamaged unless the file is whole."""
@@ -86,3 +85,11 @@ class Kept(sqlite.Opened):
             base.close()
             raise IndexDamaged(f"{self.file} is of another bank", "it is made again")
         return base
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_size, found.st_mtime_ns, found.st_ino

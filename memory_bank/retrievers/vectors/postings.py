@@ -16,7 +16,7 @@ class Places:
     """Entries in columns sorted by key, in 24 bytes an entry."""
 
     def __init__(self, entries: Iterable[tuple[int, int, int]]) -> None:
-        """Take key, row and note of entries."""
+        """Take key, row and document of entries."""
         table = np.array(list(entries), np.int64).reshape(-1, 3)
         table = table[np.argsort(table[:, 0], kind="stable")]
         self._keys, self._rows, self._notes = (np.ascontiguousarray(part) for part in table.T)
@@ -24,12 +24,12 @@ class Places:
     @classmethod
     def load(cls, base: Connection) -> Places:
         """Read all entries."""
-        return cls(base.execute("SELECT key, row, note FROM entries"))
+        return cls(base.execute("SELECT key, row, document FROM entries"))
 
     def of(
         self, keys: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the passages with these texts: the place of the key, the row and the note of each.
+        """Return the passages with these texts: place of the key, row and document of each.
 
         A text may stand in several passages.
         """

@@ -21,9 +21,9 @@ from memory_bank.models.numpy_setup import np
 from memory_bank.models.quantization import packed, unpacked
 from memory_bank.models.types import Kind
 from memory_bank.notes.identity import number_of
-from memory_bank.retrievers.base import TEXT_VERSION, Entry, Matches, Question, Scope
-from memory_bank.retrievers.vectors import snapshot
-from memory_bank.retrievers.vectors.database import Kept
+from memory_bank.retrievers.base import TEXT_VERSION, Entry, Matches, Question, Scope, Unit
+from memory_bank.retrievers.vectors import MODES, snapshot
+from memory_bank.retrievers.vectors.database import VectorDatabase
 from memory_bank.retrievers.vectors.postings import Places
 from memory_bank.retrievers.vectors.snapshot import Matrix, Published
 from memory_bank.sqlite import Connection, chunked
@@ -37,14 +37,14 @@ Scored: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float32]]"
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE entries (row INTEGER PRIMARY KEY, note INTEGER NOT NULL, key INTEGER NOT NULL);
-CREATE INDEX entries_note ON entries (note);
+CREATE TABLE entries (row INTEGER PRIMARY KEY, document INTEGER NOT NULL, key INTEGER NOT NULL);
+CREATE INDEX entries_document ON entries (document);
 CREATE INDEX entries_key ON entries (key);
 CREATE TABLE vectors (key INTEGER PRIMARY KEY, slot INTEGER, vector BLOB);
 CREATE INDEX vectors_recent ON vectors (key) WHERE slot IS NULL;
 CREATE TABLE waiting (key INTEGER PRIMARY KEY, text TEXT NOT NULL);
 """
-_TABLES_VERSION = 2
+_TABLES_VERSION = 3
 _BATCH, _MOST_AT_ONCE = 256, 2048
 """Texts that are embedded at a time: at first, and with an embedder that is fast."""
 _SOON = 0.2
@@ -64,6 +64,9 @@ class VectorIndex:
     """Passages found by their meaning."""
 
     name = "vectors"
+    modes = MODES
+    unit: Unit = "passages"
+    explanation = "its meaning"
     slow = True
 
     def __init__(self, folder: Path, owner: str, embedder: Embedder) -> None:
@@ -73,8 +76,8 @@ class VectorIndex:
         self.version = f"{_TABLES_VERSION}.{TEXT_VERSION} {identity(embedder)}"
         self.weight = embedder.weight
         self.code_weight = embedder.code_weight
-        self.floor = embedder.floor
-        self._kept = Kept(
+        self.similarity_threshold = embedder.similarity_threshold
+        self._database = VectorDatabase(
             self._file, _TABLES, _TABLES_VERSION, f"{owner} {self.version}", self._forget
         )
         self._embedder = embedder
@@ -84,20 +87,25 @@ class VectorIndex:
         self._places = sqlite.Memo(Places.load)
 
     def again(self) -> Collection[int]:
-        """Ask for no note: rows don't scatter."""
+        """Ask for no document: rows don't scatter."""
         return ()
 
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
         """Note which text each passage has; texts without a vector wait for `catch_up`."""
         with sqlite.guarded(self._file):
-            base = self._kept.begun()
-            base.executemany("DELETE FROM entries WHERE note = ?", ((note,) for note in replaced))
+            base = self._database.begun()
+            base.executemany(
+                "DELETE FROM entries WHERE document = ?", ((document,) for document in replaced)
+            )
             said = [(entry, text) for entry in entries if (text := text_of(entry))]
             keys = [number_of(text) for _, text in said]
             texts = {key: text for key, (_, text) in zip(keys, said, strict=True)}
             base.executemany(
                 "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",
-                ((entry.row, entry.note, key) for key, (entry, _) in zip(keys, said, strict=True)),
+                (
+                    (entry.row, entry.document, key)
+                    for key, (entry, _) in zip(keys, said, strict=True)
+                ),
             )
             known = {
                 key
@@ -112,7 +120,7 @@ class VectorIndex:
 
     def commit(self) -> None:
         """Make what was put durable."""
-        self._kept.commit()
+        self._database.commit()
 
     def catch_up(self, seconds: float) -> int:
         """Embed waiting texts for about that many seconds; return how many still wait.
@@ -121,7 +129,7 @@ class VectorIndex:
         """
         deadline = time.monotonic() + seconds
         with sqlite.guarded(self._file):
-            base = self._kept.opened()
+            base = self._database.opened()
             base.execute(f"DELETE FROM waiting WHERE NOT {_USED}")
             left = self._waiting(base)
             while left:
@@ -137,12 +145,12 @@ class VectorIndex:
 
     def state(self) -> str:
         """Return the stamps of the database's files."""
-        return self._kept.state()
+        return self._database.state()
 
     def waiting(self) -> int:
         """Count the texts that have no vector yet."""
         with sqlite.guarded(self._file):
-            return self._waiting(self._kept.opened())
+            return self._waiting(self._database.opened())
 
     def holds(self, entries: Mapping[int, int]) -> bool:
         """Tell whether just these passages are in the index, with a vector or waiting for one."""
@@ -151,8 +159,8 @@ class VectorIndex:
             " AND key NOT IN (SELECT key FROM waiting) LIMIT 1"
         )
         with sqlite.guarded(self._file):
-            base = self._kept.opened()
-            found = dict(base.execute("SELECT row, note FROM entries"))
+            base = self._database.opened()
+            found = dict(base.execute("SELECT row, document FROM entries"))
             return found == entries and base.execute(lost).fetchone() is None
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
@@ -173,7 +181,7 @@ class VectorIndex:
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
         self._of_one_state(self._load_matrix)
-        self._kept.check()
+        self._database.check()
 
     def _of_one_state(self, ask: Callable[[Connection], Result]) -> Result:
         """Ask of one state of table and matrix, though another process may publish meanwhile.
@@ -181,7 +189,7 @@ class VectorIndex:
         It then removes the files of the state before: asked once more, there is a newer one.
         """
         with sqlite.guarded(self._file):
-            base = self._kept.opened()
+            base = self._database.opened()
             with _snapshot(base):
                 try:
                     return ask(base)
@@ -204,7 +212,7 @@ class VectorIndex:
 
     def close(self) -> None:
         """Close the database and let the matrix go; what was not committed is dropped."""
-        self._kept.close()
+        self._database.close()
         self._forget()
 
     def _forget(self) -> None:
@@ -213,10 +221,10 @@ class VectorIndex:
     def _empty(self) -> None:
         """Open the database with no entries in it; raise IndexDamaged while all can be dropped."""
         self.close()
-        base = self._kept.start()
+        base = self._database.start()
         with sqlite.guarded(self._file):
             base.execute("DELETE FROM entries")
-        self._kept.check()
+        self._database.check()
         self._load_matrix(base)
 
     def _waiting(self, base: Connection) -> int:
@@ -321,15 +329,15 @@ class VectorIndex:
         return np.concatenate([found[0], keys[best]]), np.concatenate([found[1], scores])
 
     def _scores_within(
-        self, base: Connection, vector: NDArray[np.float32], notes: Collection[int]
+        self, base: Connection, vector: NDArray[np.float32], documents: Collection[int]
     ) -> Scored:
-        """Score every passage of some notes: few enough to read them all."""
+        """Score every passage of some documents: few enough to read them all."""
         sql = (
             "SELECT DISTINCT vectors.key, slot, vector FROM entries JOIN vectors USING (key)"
-            " WHERE note IN ({})"
+            " WHERE document IN ({})"
         )
         matrix = self._load_matrix(base)
-        rows = list(chunked(base, sql, list(notes)))
+        rows = list(chunked(base, sql, list(documents)))
         kept = [(key, slot) for key, slot, _ in rows if slot is not None]
         found: dict[int, float] = {}
         if kept and matrix is not None:
@@ -346,22 +354,24 @@ class VectorIndex:
         numbers = np.frombuffer(b"".join(blobs), np.int8)
         return unpacked(numbers.reshape(-1, self._embedder.dimension))
 
-    def _entries_of(self, base: Connection, notes: Collection[int]) -> int:
-        sql = "SELECT count(*) FROM entries WHERE note IN ({})"
-        return sum(count for (count,) in chunked(base, sql, list(notes)))
+    def _entries_of(self, base: Connection, documents: Collection[int]) -> int:
+        sql = "SELECT count(*) FROM entries WHERE document IN ({})"
+        return sum(count for (count,) in chunked(base, sql, list(documents)))
 
     def _matches(self, base: Connection, scored: Scored, limit: int, scope: Scope) -> Matches:
         keys, scores = scored
         places = self._places.of(base) or Places(
-            chunked(base, "SELECT key, row, note FROM entries WHERE key IN ({})", keys.tolist())
+            chunked(base, "SELECT key, row, document FROM entries WHERE key IN ({})", keys.tolist())
         )
-        which, rows, notes = places.of(keys)
+        which, rows, documents = places.of(keys)
         scores = scores[which]
         if scope.only is not None or scope.without:
-            inside = [place for place, note in enumerate(notes.tolist()) if note in scope]
-            rows, notes, scores = rows[inside], notes[inside], scores[inside]
+            inside = [
+                place for place, document in enumerate(documents.tolist()) if document in scope
+            ]
+            rows, documents, scores = rows[inside], documents[inside], scores[inside]
         best = np.lexsort((rows, -scores))[:limit]
-        return Matches(rows[best].tolist(), notes[best].tolist(), scores[best].tolist())
+        return Matches(rows[best].tolist(), documents[best].tolist(), scores[best].tolist())
 
 
 @contextmanager
@@ -380,7 +390,7 @@ def _snapshot(base: Connection) -> Iterator[None]:
 def text_of(entry: Entry) -> str:
     """Return what is embedded of a passage: where it stands and what it says.
 
-    A title without a letter, as of a note named by number or date, names no subject: it costs a
+    A title without a letter, as of a document named by number or date, names no subject: it costs a
     small model five points of NDCG. A block id is an address and no text. Whoever changes what is
     returned raises `TEXT_VERSION`.
     """

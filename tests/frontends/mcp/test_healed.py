@@ -57,7 +57,7 @@ def test_what_several_banks_healed_is_named_once(project: Path) -> None:
     source = Source(str(project))
     with source.another() as one, source.another() as other:
         one.healed.append("keyword")
-        other.healed += ["keyword", "indexing"]
-        assert sorted(source.take_healed()) == ["indexing", "keyword"]
-        assert source.take_healed() == []
+        other.repaired += ["keyword", "indexing"]
+        assert sorted(source.take_repaired()) == ["indexing", "keyword"]
+        assert source.take_repaired() == []
     source.close()

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.index import inotify as module
-from memory_bank.index.inotify import InotifyQueue
+from memory_bank import inotify as module
+from memory_bank.inotify import InotifyQueue
 from memory_bank.notes.scan import scan
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank
-from memory_bank.manifest import links, lookup
-from memory_bank.manifest.lookup import SectionRow
+from memory_bank import Bank, note_rows
+from memory_bank.manifest import documents, links, neighbourhood
 from memory_bank.retrievers.base import Scope
+from memory_bank.source import Section
 
 
 @pytest.fixture
@@ -28,37 +28,44 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
 
 
 def number(bank: Bank, path: str) -> int:
-    found = lookup.note_at(bank.index.base, path)
+    found = note_rows.note_at(bank._opened().manifest, path)
     assert found is not None
     return found.number
 
 
 def test_a_note_is_told_whole(bank: Bank) -> None:
-    note = lookup.note_at(bank.index.base, "a.md")
+    note = note_rows.note_at(bank._opened().manifest, "a.md")
     assert note is not None
     assert (note.id, note.key, note.type, note.title, set(note.tags)) == (
         "one", "one", "fact", "A", {"x", "y"},
     )  # fmt: skip
-    assert lookup.notes(bank.index.base, [note.number])[note.number] == note
-    assert lookup.note_at(bank.index.base, "empty.md").key == "empty.md"  # type: ignore[union-attr]
-    assert lookup.note_at(bank.index.base, "broken.md") is None
-    assert lookup.note_at(bank.index.base, "nothing.md") is None
+    assert (
+        note_rows.note_of(documents.documents(bank._opened().manifest, [note.number])[note.number])
+        == note
+    )
+    assert note_rows.note_at(bank._opened().manifest, "empty.md").key == "empty.md"  # type: ignore[union-attr]
+    assert note_rows.note_at(bank._opened().manifest, "broken.md") is None
+    assert note_rows.note_at(bank._opened().manifest, "nothing.md") is None
 
 
 def test_the_newest_come_first_and_only_those_in_scope(bank: Bank) -> None:
-    base = bank.index.base
-    assert [note.path for note in lookup.newest(base, Scope(), 3)] == ["empty.md", "c.md", "b.md"]
+    base = bank._opened().manifest
+    assert [note.path for note in note_rows.newest(base, Scope(), 3)] == [
+        "empty.md",
+        "c.md",
+        "b.md",
+    ]
     only = Scope(only=frozenset([number(bank, "a.md"), number(bank, "c.md")]))
-    assert [note.path for note in lookup.newest(base, only, 10)] == ["c.md", "a.md"]
+    assert [note.path for note in note_rows.newest(base, only, 10)] == ["c.md", "a.md"]
 
 
 def test_the_same_id_twice_is_told(bank: Bank) -> None:
-    assert lookup.same_ids(bank.index.base) == [("one", ("a.md", "b.md"))]
+    assert documents.same_ids(bank._opened().manifest) == [("one", ("a.md", "b.md"))]
 
 
 def test_a_superseded_note_knows_its_successor(bank: Bank) -> None:
     a, b = number(bank, "a.md"), number(bank, "b.md")
-    assert lookup.superseded(bank.index.base, [a, b]) == {a: (b, "b.md")}
+    assert neighbourhood.superseded(bank._opened().manifest, [a, b]) == {a: (b, "b.md")}
 
 
 def test_of_several_that_supersede_a_note_the_newest_is_named(
@@ -71,38 +78,38 @@ def test_of_several_that_supersede_a_note_the_newest_is_named(
     bank = opening(folder)
     bank.catch_up()
     old, a = number(bank, "old.md"), number(bank, "a.md")
-    assert lookup.superseded(bank.index.base, [old]) == {old: (a, "a.md")}
+    assert neighbourhood.superseded(bank._opened().manifest, [old]) == {old: (a, "a.md")}
 
 
 def test_counts_are_those_of_live_notes(bank: Bank) -> None:
-    base = bank.index.base
-    assert lookup.tag_counts(base) == {"x": 2, "y": 1}
-    assert lookup.type_counts(base)["fact"] == 1
-    live, _, archived, passages = lookup.totals(base)
+    base = bank._opened().manifest
+    assert documents.counts(base, "tag") == {"x": 2, "y": 1}
+    assert documents.data_counts(base, "type")["fact"] == 1
+    live, _, archived, passages = documents.totals(base)
     assert (live, archived, passages) == (4, 1, 5)
 
 
 def test_passages_have_their_place_and_section(bank: Bank) -> None:
-    base = bank.index.base
+    base = bank._opened().manifest
     a, empty = number(bank, "a.md"), number(bank, "empty.md")
-    rows = [row for (row,) in base.execute("SELECT row FROM passages WHERE note = ?", (a,))]
-    found = lookup.passages(base, rows)
+    rows = [row for (row,) in base.execute("SELECT row FROM passages WHERE document = ?", (a,))]
+    found = documents.passages(base, rows)
     assert set(found) == set(rows)
-    assert SectionRow(9, 12, ("A", "Deep")) in {place.section for place in found.values()}
-    first = lookup.first_passages(base, [a, empty])
+    assert Section(9, 12, ("A", "Deep")) in {place.section for place in found.values()}
+    first = documents.first_passages(base, [a, empty])
     assert first[a].row == min(rows)
-    assert first[empty].section == SectionRow(1, 1, ())
+    assert first[empty].section == Section(1, 1, ())
 
 
 def test_the_link_table_is_read_both_ways(bank: Bank) -> None:
-    base = bank.index.base
+    base = bank._opened().manifest
     out = links.outgoing(base, number(bank, "b.md"))
-    assert [(row.dest_path, row.ghost, row.type) for row in out] == [
+    assert [(row.dest_key, row.ghost, row.type) for row in out] == [
         ("a.md", "", "supersedes"),
         ("", "src/x.py", "supersedes"),
     ]
-    assert [row.source_path for row in links.incoming(base, number(bank, "b.md"))] == ["c.md"]
-    assert [row.source_path for row in links.to_ghost(base, "SRC/x.py")] == ["b.md"]
+    assert [row.source_key for row in links.incoming(base, number(bank, "b.md"))] == ["c.md"]
+    assert [row.source_key for row in links.to_ghost(base, "SRC/x.py")] == ["b.md"]
     assert set(links.edges(base)) == {
         ("b.md", "a.md", "supersedes"),
         ("b.md", "ghost:src/x.py", "supersedes"),

@@ -1,0 +1,118 @@
+"""What the manifest knows of notes, in the words of notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from memory_bank.errors import BadName
+from memory_bank.manifest import documents, link_resolution
+from memory_bank.manifest.documents import DocumentRow
+from memory_bank.manifest.manifest import Manifest
+from memory_bank.notes.link_targets import spoken
+from memory_bank.notes.names import key, name_of, path_of
+from memory_bank.notes.scan import is_text
+from memory_bank.notes.source import CONTENT, content_field
+from memory_bank.retrievers.base import Scope
+
+_NO_DATES: Mapping[str, float] = MappingProxyType({})
+BY_HAND = "manual"
+"""Source of a note that names none: a person wrote it."""
+
+
+class NoteRow(NamedTuple):
+    """What the manifest knows of a note."""
+
+    number: int
+    path: str
+    etag: str
+    size: int
+    id: str
+    title: str
+    type: str
+    status: str
+    created: float
+    updated: float
+    content_hash: str
+    source_type: str
+    rest: Mapping[str, Any]
+    """Front matter beyond these: file_refs, symbol_refs, entity_refs, aliases, extra …"""
+    tags: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """What the access log knows the note by."""
+        return self.id or self.path
+
+
+def note_of(row: DocumentRow) -> NoteRow:
+    """Read a document of the notes as a note."""
+    data = row.data
+    return NoteRow(
+        number=row.number,
+        path=row.key,
+        etag=row.hash,
+        size=row.size,
+        id=row.id,
+        title=row.title,
+        type=str(data.get("type", "")),
+        status=str(data.get("status", "active")),
+        created=row.created,
+        updated=row.updated,
+        content_hash=str(data.get("content_hash", "")),
+        source_type=str(data.get("source_type", "")),
+        rest=data,
+        tags=tuple(data.get("tags", ())),
+    )
+
+
+def note_at(manifest: Manifest, path: str) -> NoteRow | None:
+    """Return the note at a path."""
+    row = documents.document_at(manifest, path)
+    return note_of(row) if row else None
+
+
+def with_content(manifest: Manifest, content_hash: str) -> list[NoteRow]:
+    """Return the notes of a content that are not archived, the oldest first."""
+    found = documents.with_field(manifest, CONTENT, content_field(content_hash))
+    return [note_of(row) for row in found if row.data.get("content_hash") == content_hash]
+
+
+def newest(
+    manifest: Manifest, scope: Scope, limit: int, written: Mapping[str, float] = _NO_DATES
+) -> list[NoteRow]:
+    """Return the notes in scope that were created or updated last; see `documents.newest`."""
+    return [note_of(row) for row in documents.newest(manifest, scope, limit, written)]
+
+
+def updated_by(note: NoteRow, written: Mapping[str, float]) -> NoteRow:
+    """Return a note as updated when it was written, if that is later than its files say."""
+    return note._replace(updated=max(note.updated, written.get(note.key, 0.0)))
+
+
+def candidates(manifest: Manifest, name: str) -> list[str]:
+    """Return the paths of the notes that a name means: one, or several when it is ambiguous."""
+    if not is_text(name):
+        return []
+    try:
+        exact = path_of(name)
+    except BadName:
+        exact = ""
+    for path in (name, exact):  # as it stands first: names of old files may be odd
+        if path and link_resolution.has_key(manifest, path):
+            return [path]
+    return link_resolution.named(manifest, key(name))
+
+
+def similar(manifest: Manifest, name: str, most: int = 3) -> list[str]:
+    """Return the names of notes that look like a name that none has."""
+    from difflib import get_close_matches  # only for a name that is wrong
+
+    paths = {
+        word: name_of(row.key)
+        for row in documents.all_documents(manifest)
+        for word, _ in spoken(row.key, row.data.get("aliases", ()))
+    }
+    near = get_close_matches(key(name), list(paths), n=most, cutoff=0.6)
+    return list(dict.fromkeys(paths[word] for word in near))

@@ -1,0 +1,327 @@
+"""The notes of a bank as a source of documents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from memory_bank.errors import BadName, StorageFailed, UnreadableNote
+from memory_bank.inotify import InotifyQueue
+from memory_bank.notes import files
+from memory_bank.notes.decoding import decode
+from memory_bank.notes.folders import held
+from memory_bank.notes.identity import etag
+from memory_bank.notes.link_targets import names_of, target_of
+from memory_bank.notes.note import Meta, Note
+from memory_bank.notes.scan import UNKNOWN, FileStamp, look, scan, stamp_of, trusted
+from memory_bank.source import (
+    Committed,
+    Dates,
+    Document,
+    Fault,
+    Link,
+    Passage,
+    Read,
+    Scan,
+    Section,
+    Span,
+    Stamp,
+    Unchanged,
+    Unreadable,
+    lines_between,
+)
+
+READER = "1"
+"""Changes whenever notes are read into other documents."""
+ARCHIVED = "archived"
+CONTENT = "content_hash"
+"""The field of a note's content hash: its first digits."""
+_CONTENT_DIGITS = 32
+_SOON = 2.0
+"""Seconds after its own creation date in which a file that is new is being written, not changed."""
+
+
+class History(Protocol):
+    """What the repository says of files."""
+
+    def of(self, path: str) -> Committed | None:
+        """Return what is known of a file, as of the last refresh; None if it has none."""
+
+    @property
+    def known(self) -> bool:
+        """Tell whether there is a history, and it could be read."""
+
+    def same(self, data: bytes, blob: bytes) -> bool:
+        """Tell whether bytes are those that a blob names."""
+
+    def refresh(self, *, again: bool = False) -> bool:
+        """Look at what was committed since; tell whether answers are others now."""
+
+    def close(self) -> None:
+        """Let go of files."""
+
+
+class NotesSource:
+    """The Markdown files below a folder."""
+
+    name = "notes"
+    fingerprint = READER
+
+    def __init__(
+        self, root: Path, *, prefix: str, max_bytes: int, history: History | None = None
+    ) -> None:
+        """Read the notes in `root`; larger ones than `max_bytes` are listed, not read.
+
+        `prefix` is the bank's folder below its project: ".memories/", or empty. `history` dates
+        notes that do not date themselves.
+        """
+        self._root = root
+        self._prefix = prefix
+        self._max_bytes = max_bytes
+        self._history = history
+        self._queue: InotifyQueue | None = None
+        self._asked = self._unavailable = False
+        self.leftover: list[str] = []
+        """Temporary files that the last scan met."""
+
+    def scan(self) -> Scan:
+        """Return the stamps of all notes.
+
+        Raises StorageFailed for a folder that can't be read (its notes are not gone) and NoBank
+        when the root itself is missing.
+        """
+        found = scan(self._root)
+        self.leftover = found.leftover
+        return Scan({path: self._dated(path, stamp) for path, stamp in found.files.items()},
+                    found.refused)  # fmt: skip
+
+    def look(self, keys: Collection[str]) -> Scan | None:
+        """Return the stamps of some notes; None when one is there but can't be a note."""
+        found = look(self._root, keys)
+        if found is None:
+            return None
+        return Scan({path: self._dated(path, stamp) for path, stamp in found.files.items()})
+
+    def changes(self) -> frozenset[str] | None:
+        """Return the notes that the kernel reports as changed since the last call.
+
+        The first call starts nothing: who asks once needs no watch.
+        """
+        reported = self._queue.read() if self._queue else None
+        if reported is None:
+            self._watch()
+        return reported
+
+    def refresh(self, *, again: bool = False) -> bool:
+        """Ask git for the dates of notes that state none; tell whether they are others now."""
+        return self._history is not None and self._history.refresh(again=again)
+
+    def read(self, key: str, known: str = "") -> Read:
+        """Read a note."""
+        try:
+            with held(self._root, key) as file:
+                found = stamp_of(file.stat())
+                if found is None:
+                    return None
+                if found[0] > self._max_bytes:
+                    reason = f"{found[0]} bytes, more than the setting max_note_bytes ="
+                    stamp = self._trusted(key, found)
+                    return Unreadable(f"{reason} {self._max_bytes}", stamp, size=found[0])
+                try:
+                    data = files.read(file)
+                except StorageFailed as error:
+                    return Unreadable(error.message, UNKNOWN, size=found[0])
+        except (FileNotFoundError, NotADirectoryError, BadName):
+            return None  # or a link is on the way now: what it leads to is no note of the bank
+        return None if data is None else self._parsed(key, data, found, known)
+
+    def _parsed(self, key: str, data: bytes, found: FileStamp, known: str) -> Read:
+        from memory_bank.notes import reader  # start-up: a bank that is up to date needs no parser
+
+        stamp, hashed = self._trusted(key, found), etag(data)
+        try:
+            if hashed == known:
+                meta = reader.front_matter(data)
+                return Unchanged(stamp, self._dates(meta, key, found, data))
+            note = reader.parse(key, data)
+        except UnreadableNote as error:
+            return Unreadable(error.message, stamp, hashed, found[0])
+        return document_of(note, self._dates(note.meta, key, found, data), self._prefix, stamp)
+
+    def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
+        """Return some lines of a note; None when it has other bytes now."""
+        try:
+            data = files.read_in(self._root, key)
+        except BadName:
+            return None
+        if data is None or etag(data) != hash:
+            return None
+        return lines_between(decode(data).text, span)
+
+    def close(self) -> None:
+        """Stop to watch."""
+        if self._queue is not None:
+            self._queue.close()
+            self._queue = None
+        if self._history is not None:
+            self._history.close()
+        self._asked = self._unavailable = False
+
+    def _watch(self) -> None:
+        if self._queue is not None:
+            self._queue.close()
+            self._queue = None
+        if self._asked and not self._unavailable:
+            self._queue = InotifyQueue.at(self._root)
+            self._unavailable = self._queue is None
+        self._asked = True
+
+    def _dated(self, path: str, found: FileStamp) -> Stamp:
+        """Return a stamp that is another one when the file, or what git says of it, is."""
+        committed = self._history.of(path) if self._history else None
+        more = (committed.first, committed.last, committed.blob.hex()) if committed else ()
+        return ".".join(map(str, (*found, *more)))
+
+    def _trusted(self, path: str, found: FileStamp) -> Stamp:
+        return self._dated(path, found) if trusted(found) else UNKNOWN
+
+    def _dates(self, meta: Meta, path: str, found: FileStamp, data: bytes) -> Dates:
+        """Return when a note was created and updated.
+
+        Created: as it says, else by its first commit, else by its file's time. Updated: the latest
+        of what it says, else its creation; of the commit that changed it last; and of its file's
+        time while the file is not what HEAD has, since a checkout or a copy sets that time too.
+        """
+        committed = self._history.of(path) if self._history else None
+        mtime = found[1] / 1e9
+        if meta.created_at is not None:
+            created = meta.created_at.timestamp()
+        else:
+            created = committed.first if committed else mtime
+        moments = [meta.updated_at.timestamp() if meta.updated_at else created]
+        if committed and committed.last > committed.first:
+            moments.append(committed.last)
+        if self._edited(committed, data, meta, created, mtime):
+            moments.append(mtime)
+        return Dates(created, max(moments))
+
+    def _edited(
+        self,
+        committed: Committed | None,
+        data: bytes,
+        meta: Meta,
+        created: float,
+        mtime: float,
+    ) -> bool:
+        """Tell whether a file's time is that of an edit."""
+        if self._history is None:
+            return False
+        if committed and committed.blob:
+            return not self._history.same(data, committed.blob)
+        return meta.updated_at is None and mtime > created + _SOON and self._history.known
+
+
+def document_of(note: Note, dates: Dates, prefix: str, stamp: Stamp) -> Document:
+    """Return a note as a document; `prefix` is the bank's folder below its project."""
+    from memory_bank.notes.passages import passages  # start-up: as above
+
+    meta = note.meta
+    return Document(
+        key=note.path,
+        hash=note.etag,
+        title=note.title,
+        passages=tuple(
+            Passage(found.line, found.end_line, found.text, ordinal)
+            for ordinal, section in enumerate(note.body.sections)
+            for found in passages(section)
+        ),
+        id=meta.id,
+        fields=tuple(dict.fromkeys(_fields(note))),
+        data=_data(note),
+        about=_about(note),
+        dates=dates,
+        hidden=meta.status == ARCHIVED,
+        sections=tuple(
+            Section(section.line, section.end_line, section.headings)
+            for section in note.body.sections
+        ),
+        links=tuple(_links(note, prefix)),
+        names=tuple(names_of(note)),
+        anchors=tuple((block.casefold(), line) for block, line in note.body.blocks.items()),
+        faults=tuple(Fault(fault.reason, fault.line) for fault in note.faults),
+        size=note.size,
+        stamp=stamp,
+    )
+
+
+def content_field(content_hash: str) -> str:
+    """Return how the field of content has a content's hash."""
+    return content_hash[:_CONTENT_DIGITS]
+
+
+def _fields(note: Note) -> Iterator[tuple[str, str]]:
+    meta = note.meta
+    yield CONTENT, content_field(note.content_hash)
+    yield "status", meta.status.casefold()
+    yield "type", meta.type.casefold()
+    if meta.source_type:
+        yield "source_type", meta.source_type.casefold()
+    for tag in meta.tags:
+        yield "tag", tag
+    yield from _extra(meta.extra)
+
+
+def _data(note: Note) -> dict[str, Any]:
+    meta = note.meta
+    said = {
+        "type": meta.type,
+        "status": meta.status,
+        "tags": meta.tags,
+        "source_type": meta.source_type,
+        "source_agent": meta.source_agent,
+        "aliases": meta.aliases,
+        "file_refs": meta.file_refs,
+        "symbol_refs": meta.symbol_refs,
+        "entity_refs": [entity._asdict() for entity in meta.entity_refs],
+        "extra": meta.extra,
+        "content_hash": note.content_hash,
+    }
+    return {key: value for key, value in said.items() if value}
+
+
+def _links(note: Note, prefix: str) -> Iterator[Link]:
+    for link in note.body.links:
+        target = target_of(link, note.path, prefix)
+        yield Link(
+            line=link.line,
+            kind=link.kind,
+            type=link.type,
+            target=link.target,
+            names=target.names,
+            ghost=target.ghost,
+            heading=link.heading,
+            anchor=link.block,
+            text=link.text,
+            before=link.before,
+            after=link.after,
+        )
+
+
+def _about(note: Note) -> str:
+    """Gather what front matter says beyond the title, and the note's path: found by words."""
+    meta = note.meta
+    words = [*meta.tags, note.name, meta.type, *meta.aliases, *meta.file_refs, *meta.symbol_refs]
+    words += [f"{entity.kind} {entity.id}" for entity in meta.entity_refs]
+    words += [f"{key} {value}" for key, value in _extra(meta.extra)]
+    return "\n".join(word for word in words if word)
+
+
+def _extra(extra: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    for key, value in extra.items():
+        for item in value if isinstance(value, list | tuple) else (value,):
+            if isinstance(item, datetime):
+                yield key.casefold(), item.isoformat()
+            elif item is not None and not isinstance(item, Mapping):
+                yield key.casefold(), str(item).casefold()

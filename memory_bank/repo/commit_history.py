@@ -1,0 +1,122 @@
+"""When the files of a folder were committed; git is asked when HEAD moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from memory_bank import sqlite
+from memory_bank.errors import Busy, IndexDamaged, StorageFailed
+from memory_bank.repo import git
+from memory_bank.source import Committed
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE commits (
+    path TEXT PRIMARY KEY, first REAL NOT NULL, last REAL NOT NULL, blob BLOB NOT NULL
+) WITHOUT ROWID
+"""
+_VERSION = 1
+_UNANSWERED = " unanswered"
+"""Stands behind a commit where git could not say what was committed."""
+
+
+class CommitHistory:
+    """What git says of files, kept in a database of its own and in memory."""
+
+    def __init__(self, folder: Path, file: Callable[[], Path]) -> None:
+        """Know the files below `folder`; `file` says where that is kept."""
+        self._folder = folder
+        self._file = file
+        self._commits: dict[str, Committed] | None = None
+        self._head = ""
+
+    def of(self, path: str) -> Committed | None:
+        """Return what is known of a file, as of the last refresh; None if never committed."""
+        return self._loaded().get(path)
+
+    @property
+    def known(self) -> bool:
+        """Tell whether there is a history, and it could be read."""
+        self._loaded()
+        return bool(self._head) and not self._head.endswith(_UNANSWERED)
+
+    def same(self, data: bytes, blob: bytes) -> bool:
+        """Tell whether bytes are those that git names so, as it may check them out."""
+        return git.blob(data, blob) == blob
+
+    def refresh(self, *, again: bool = False) -> bool:
+        """Look at what was committed since; tell whether answers are others now.
+
+        What git could not say of a commit is asked `again` only when told to: a history that takes
+        too long would keep every question waiting.
+        """
+        tree = git.worktree(self._folder)
+        head = git.head(tree) if tree else None
+        before, known = self._read(), self._head
+        if tree is None or head is None or known == head:
+            return False
+        if known == head + _UNANSWERED and not again:
+            return False
+        found = git.history(tree, self._folder)
+        if found is None:
+            self._save(head + _UNANSWERED, before)
+            return False
+        commits = {path: one for path, one in found.items() if _is_text(path)}
+        self._save(head, commits)
+        return commits != before or not known
+
+    def close(self) -> None:
+        """Forget what is in memory."""
+        self._commits = None
+
+    def _loaded(self) -> dict[str, Committed]:
+        return self._read() if self._commits is None else self._commits
+
+    def _read(self) -> dict[str, Committed]:
+        """Read what this or another process kept."""
+        self._commits, self._head = {}, ""
+        file = self._file()
+        if file.exists():
+            try:
+                base = sqlite.connect(file, _TABLES, _VERSION, make=False)
+                with sqlite.guarded(file):
+                    rows = base.execute("SELECT path, first, last, blob FROM commits").fetchall()
+                    row = base.execute("SELECT value FROM meta WHERE key = 'head'").fetchone()
+                base.close()
+                self._commits = {path: Committed(*found) for path, *found in rows}
+                self._head = str(row[0]) if row else ""
+            except (IndexDamaged, Busy, StorageFailed):
+                pass  # git is asked again
+        return self._commits
+
+    def _save(self, head: str, commits: dict[str, Committed]) -> None:
+        self._commits, self._head = commits, head
+        file = self._file()
+        try:
+            base = _opened(file)
+            with sqlite.guarded(file), sqlite.transaction(base):
+                base.execute("DELETE FROM commits")
+                rows = ((path, *found) for path, found in commits.items())
+                base.executemany("INSERT INTO commits VALUES (?, ?, ?, ?)", rows)
+                base.execute("INSERT OR REPLACE INTO meta VALUES ('head', ?)", (head,))
+            base.close()
+        except (IndexDamaged, Busy, StorageFailed):
+            return  # it is kept in memory, and asked again by the next process
+
+
+def _opened(file: Path) -> sqlite.Connection:
+    try:
+        return sqlite.connect(file, _TABLES, _VERSION)
+    except IndexDamaged:
+        sqlite.discard(file)
+        return sqlite.connect(file, _TABLES, _VERSION)
+
+
+def _is_text(path: str) -> bool:
+    """Tell whether a path can be written in UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

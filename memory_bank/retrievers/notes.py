@@ -1,0 +1,25 @@
+"""The retriever `notes`: whole documents found by their words (BM25), kept by tantivy.
+
+It is the code of `keyword` in another folder: word statistics (rarity, mean length) must not mix.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory_bank.retrievers.keyword import MODES, fingerprint
+
+if TYPE_CHECKING:
+    from memory_bank.config import Settings
+    from memory_bank.retrievers.base import Retriever
+
+__all__ = ["MODES", "fingerprint", "load"]
+
+
+def load(folder: Path, owner: str, settings: Settings) -> Retriever:  # noqa: ARG001
+    """Open the index in `folder`."""
+    from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
+
+    said = "its note's words"
+    return KeywordIndex(folder, owner, name="notes", unit="documents", explanation=said)
