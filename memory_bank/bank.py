@@ -139,7 +139,7 @@ class Bank:
             with self.store.writing():
                 pass
             report = self.read(lambda view: view.index.indexer.sync(progress=progress))
-            report.repaired = self.take_repaired()
+            report.healed = self.take_repaired()
             self.store.sweep(self.source.leftover)
             return report
 

@@ -63,7 +63,7 @@ def note_of(row: DocumentRow) -> NoteRow:
         content_hash=str(data.get("content_hash", "")),
         source_type=str(data.get("source_type", "")),
         rest=data,
-        tags=tuple(data.get("tags", ())),
+        tags=tuple(sorted(data.get("tags", ()))),
     )
 
 

@@ -37,15 +37,15 @@ def test_a_first_index_is_not_healing(bank: Bank, folder: Path) -> None:
     assert bank.repaired == []
     bank.close()
     shutil.rmtree(folder / ".index")
-    assert bank.sync().repaired == []
+    assert bank.sync().healed == []
 
 
 def test_neither_is_a_rebuild_nor_another_embedder(
     bank: Bank, folder: Path, opening: Opening
 ) -> None:
     bank.sync()
-    assert bank.rebuild().repaired == []
-    assert opening(folder, memory__embedder="static").sync().repaired == []
+    assert bank.rebuild().healed == []
+    assert opening(folder, memory__embedder="static").sync().healed == []
     assert recall(bank, "kestrel").notes
     assert bank.repaired == []
 

@@ -124,7 +124,7 @@ def _health(view: View, bank: Bank, settings: Settings, report: SyncReport) -> H
         ),
         same_ids=tuple(Twins(*row) for row in documents.same_ids(view.manifest)),
         secrets=(),
-        healed=tuple(report.repaired),
+        healed=tuple(report.healed),
         waiting=report.waiting,
         problem=report.problem or None,
         index=str(bank.layout.index),

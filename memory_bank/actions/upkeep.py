@@ -78,7 +78,7 @@ def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None
         say(_told(bank.sync()))
         while watcher.wait(stop):
             report = bank.sync()
-            if report.indexed or report.removed or report.unindexed or report.repaired:
+            if report.indexed or report.removed or report.unindexed or report.healed:
                 say(_told(report))
 
 
@@ -142,5 +142,5 @@ def _told(report: SyncReport) -> str:
         "waiting for vectors": report.waiting,
     }
     said = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
-    healed = f"; healed: {described(report.repaired)}" if report.repaired else ""
+    healed = f"; healed: {described(report.healed)}" if report.healed else ""
     return f"{said or 'up to date'} ({report.seconds:.2f} s){healed}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property, partial
 from itertools import islice
@@ -108,6 +107,8 @@ class Backfill:
         """
         if not touched:
             return
+        from concurrent.futures import ThreadPoolExecutor  # start-up: a question fills nothing
+
         with ExitStack() as unless_committed:
             for retriever in self._active():
                 unless_committed.callback(retriever.close)

@@ -16,7 +16,7 @@ class SyncReport:
     indexed: int = 0
     removed: int = 0
     unindexed: int = 0
-    repaired: list[str] = field(default_factory=list)
+    healed: list[str] = field(default_factory=list)
     """What a killed process left half done, or was damaged or missing: names of `repairs`."""
     waiting: int = 0
     """Passages that have no vector yet."""

@@ -231,7 +231,7 @@ def _healed(bank: Bank, found: Verdict) -> Iterator[str]:
     found.count("found cut short while writing", cut)
     found.count("found cut short while indexing", begun)
     report = sync(bank)
-    if report.repaired or report.indexed:
+    if report.healed or report.indexed:
         yield f"a sync after it found more to do: {report}"
 
 

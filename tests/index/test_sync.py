@@ -51,15 +51,15 @@ def test_a_report_tells_what_was_done(folder: Path, opening: Opening) -> None:
     (folder / "binary.md").write_bytes(b"\0")
     bank = opening(folder)
     first = bank.sync()
-    assert (first.indexed, first.unindexed, first.removed, first.repaired) == (3, 1, 0, [])
+    assert (first.indexed, first.unindexed, first.removed, first.healed) == (3, 1, 0, [])
     (folder / "n0.md").unlink()
     (folder / "n1.md").write_text("changed")
     second = bank.sync()
-    assert (second.indexed, second.removed, second.repaired) == (1, 1, [])
+    assert (second.indexed, second.removed, second.healed) == (1, 1, [])
     time.sleep(0.15)
     bank.sync()
     third = bank.sync()
-    assert (third.indexed, third.removed, third.repaired, third.problem) == (0, 0, [], "")
+    assert (third.indexed, third.removed, third.healed, third.problem) == (0, 0, [], "")
 
 
 def test_bytes_decide_not_stamps(
@@ -128,7 +128,7 @@ def test_what_a_batch_could_not_finish_is_put_again(
         (PENDING,)
     ]
     report = bank.sync()
-    assert report.repaired == ["indexing"]
+    assert report.healed == ["indexing"]
     assert report.indexed == 2
     assert found(bank, "word1")[0] == "n1.md"
 
@@ -153,7 +153,7 @@ def test_a_retriever_that_breaks_in_a_batch_is_filled_again(
     assert found(bank, "osprey") == ["new.md"]
     assert len(found(bank, "kestrel")) == 2
     assert bank.take_repaired() == ["keyword"]
-    assert bank.sync().repaired == []
+    assert bank.sync().healed == []
 
 
 def test_a_refill_that_is_cut_short_is_done_by_the_next_query(
@@ -205,8 +205,8 @@ def test_a_thorough_sync_finds_what_a_retriever_lost(
     assert note is not None
     retriever.put([], [note.number])
     retriever.commit()
-    assert bank.sync().repaired == [retriever.name]
-    assert bank.sync().repaired == []
+    assert bank.sync().healed == [retriever.name]
+    assert bank.sync().healed == []
     assert found(bank, "word1", "hybrid")[0] == "n1.md"
 
 
@@ -224,7 +224,7 @@ def test_an_index_that_another_process_made_anew_is_not_written_to(
     with pytest.raises(IndexDamaged, match="replaced"), old.turn():
         old._backfill.repair(old.retrievers.get("keyword"))
     assert found(first, "osprey") == found(second, "osprey") == ["new.md"]
-    assert second.sync().repaired == []
+    assert second.sync().healed == []
 
 
 def test_moving_renaming_and_restoring_embed_nothing(

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import open_bank, recall, trash
-from memory_bank.actions.upkeep import compare, told
+from memory_bank.actions.upkeep import compare, described
 from memory_bank.manifest.manifest import GONE, PENDING
 from memory_bank.retrievers.vectors import vector_index
 
@@ -227,7 +227,7 @@ def test_the_next_command_says_what_it_finished(
     else:
         assert "healed" not in first.stdout
         assert first.stderr.startswith("healed: ")
-        assert told([said]) in " ".join(first.stderr.split())
+        assert described([said]) in " ".join(first.stderr.split())
 
 
 def cut_short(start: Path, tmp_path: Path, die: Die, work: str, what: str) -> Path:

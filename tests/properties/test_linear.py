@@ -23,7 +23,7 @@ from memory_bank.notes.spelling import of_file
 from memory_bank.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
 from memory_bank.retrievers.vectors.vector_index import text_of
 from memory_bank.search import query, snippets
-from memory_bank.source import UNDATED, Document
+from memory_bank.source import UNDATED, Document, Span, lines_between
 
 from .hostile import TEXTS
 
@@ -61,8 +61,7 @@ def move(text: str) -> None:
 
 
 def search(text: str) -> None:
-    lines = snippets.lines_of(text)
-    snippets.snippet(snippets.span(lines, 1, len(lines) + 1), QUESTION)
+    snippets.snippet(lines_between(text, Span(1, len(text) + 1)), QUESTION)
     query.parse(text, ["k"])
 
 

@@ -77,4 +77,4 @@ def _show(call: Call, report: SyncReport) -> None:
     if report.waiting:
         parts.append(f"{count(report.waiting, 'passage')} without a vector")
     call.page.line(", ".join(parts), (f" in {report.seconds:.1f} s", "dim"))
-    call.show_healed(report.repaired)
+    call.show_healed(report.healed)

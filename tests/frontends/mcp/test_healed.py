@@ -56,7 +56,7 @@ def test_what_was_healed_behind_is_said_by_the_next_answer(
 def test_what_several_banks_healed_is_named_once(project: Path) -> None:
     source = Source(str(project))
     with source.another() as one, source.another() as other:
-        one.healed.append("keyword")
+        one.repaired.append("keyword")
         other.repaired += ["keyword", "indexing"]
         assert sorted(source.take_repaired()) == ["indexing", "keyword"]
         assert source.take_repaired() == []
