@@ -140,7 +140,8 @@ class Bank:
                 pass
             report = self.read(lambda view: view.index.indexer.sync(progress=progress))
             report.healed = self.take_repaired()
-            self.store.sweep(self.source.leftover)
+            report.leftover = self.source.leftover
+            self.store.sweep(report.leftover)
             return report
 
     def take_repaired(self) -> list[str]:

@@ -22,6 +22,8 @@ class SyncReport:
     """Passages that have no vector yet."""
     problem: str = ""
     """Why meaning can't be indexed now, if so."""
+    leftover: list[str] = field(default_factory=list)
+    """Temporary files that were met among the documents."""
     seconds: float = 0.0
 
 

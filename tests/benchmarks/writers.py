@@ -17,6 +17,7 @@ from typing import Any
 from memory_bank import open_bank
 from memory_bank.errors import MemoryBankError
 from memory_bank.notes._swap import swap
+from memory_bank.notes.folders import Entry
 from tests.benchmarks.doors import SETTINGS, Door, Refused
 
 NAMES = [f"area{number % 3}/note{number}" for number in range(9)]
@@ -141,7 +142,7 @@ class Editor:
         new = file.with_name(f"{file.name}.{self._who}")
         new.write_text(text + line, encoding="utf-8")
         try:
-            if not swap(new, file):
+            if not swap(Entry(new), Entry(file)):
                 raise RuntimeError("files can't be swapped on this file system")
             return self._lost(new.read_text(encoding="utf-8"), text)
         finally:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.notes import _swap
+from memory_bank.notes.folders import Entry
 from tests.benchmarks import torture
 from tests.benchmarks.torture import Verdict, judge
 from tests.benchmarks.writers import Log
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks, kills an
 def root(tmp_path: Path) -> Path:
     for name in ("one", "other"):
         (tmp_path / name).touch()
-    if not _swap.swap(tmp_path / "one", tmp_path / "other"):
+    if not _swap.swap(Entry(tmp_path / "one"), Entry(tmp_path / "other")):
         pytest.skip("files can't be swapped on this file system")
     root = tmp_path.resolve() / "bank"
     root.mkdir()

@@ -209,13 +209,15 @@ def test_a_person_who_saves_meanwhile_is_not_overwritten(
     file = project / ".memories/facts/bm25.md"
     change = bank.store.change
 
-    def saving(path: str, edit: Callable[[str], str], if_match: str | None = None) -> str:
+    def saving(
+        path: str, edit: Callable[[str], str], if_match: str | None = None, **more: object
+    ) -> str:
         def edited(text: str) -> str:
             new = edit(text)
             file.write_text("# Saved in vim\n", encoding="utf-8")
             return new
 
-        return change(path, edited, if_match)
+        return change(path, edited, if_match, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(bank.store, "change", saving)
     with pytest.raises(Conflict):

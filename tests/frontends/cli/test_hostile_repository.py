@@ -15,7 +15,7 @@ from tests.frontends.cli.conftest import Run
 from tests.repo import hostile
 
 COMMANDS = (
-    "init", "recall tantivy", "recall tantivy --since 7d --json", "notes", "show facts/bm25",
+    "init", "import --help", "recall tantivy", "recall tantivy --since 7d --json", "notes", "show facts/bm25",
     "links facts/bm25", "tags", "stats", "config", "doctor", "sync", "sync --rebuild",
     "sync --compare", "remember words --source session", "remember words --name ideas/new",
     "append ideas/new more", "update ideas/new other", "edit ideas/new --old other --new others",

@@ -58,6 +58,6 @@ def test_what_several_banks_healed_is_named_once(project: Path) -> None:
     with source.another() as one, source.another() as other:
         one.repaired.append("keyword")
         other.repaired += ["keyword", "indexing"]
-        assert sorted(source.take_repaired()) == ["indexing", "keyword"]
-        assert source.take_repaired() == []
+        assert sorted(source.take_healed()) == ["indexing", "keyword"]
+        assert source.take_healed() == []
     source.close()
