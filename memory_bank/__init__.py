@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memory_bank.actions.bulk import Item, remember_many
     from memory_bank.actions.create import create
     from memory_bank.actions.doctor import doctor
-    from memory_bank.actions.evaluate import Judged, evaluate, evaluate_collection
+    from memory_bank.actions.evaluate import Judged, Qrels, evaluate
     from memory_bank.actions.imports import import_notes
     from memory_bank.actions.listing import list_notes, show, tag_counts
     from memory_bank.actions.navigate import ghosts, links_of, path_between, related
@@ -38,7 +38,7 @@ _HOMES = {
     "actions.bulk": ("Item", "remember_many"),
     "actions.create": ("create",),
     "actions.doctor": ("doctor",),
-    "actions.evaluate": ("Judged", "evaluate", "evaluate_collection"),
+    "actions.evaluate": ("Judged", "Qrels", "evaluate"),
     "actions.imports": ("import_notes",),
     "actions.listing": ("list_notes", "show", "tag_counts"),
     "actions.navigate": ("ghosts", "links_of", "path_between", "related"),
@@ -58,13 +58,13 @@ __all__ = [
     "Item",
     "Judged",
     "MemoryBankError",
+    "Qrels",
     "append",
     "create",
     "delete",
     "doctor",
     "edit",
     "evaluate",
-    "evaluate_collection",
     "ghosts",
     "import_notes",
     "init",

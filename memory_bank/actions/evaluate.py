@@ -5,25 +5,27 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank.actions import collection, judged
-from memory_bank.actions.expected import Expected, lead
-from memory_bank.actions.judged import Judged
+from memory_bank.actions import qrels
+from memory_bank.actions.qrels import Qrels
 from memory_bank.actions.recall import MOST, RecalledNote, recall
+from memory_bank.actions.targets import Targets, resolve
 from memory_bank.bank import Bank
 from memory_bank.config import MODES, Settings
 from memory_bank.errors import BadInput
 from memory_bank.search import metrics
 from memory_bank.search.hits import Reason
-from memory_bank.search.metrics import Paired
 
 if TYPE_CHECKING:
     from memory_bank.index.report import Progress
 
-__all__ = ["MEASURES", "Judged", "evaluate", "evaluate_collection"]
+__all__ = ["MEASURES", "Judged", "Qrels", "evaluate"]
+
+Judged = Qrels
+"""The former name of `Qrels`, for one more version."""
 
 MEASURES = metrics.NAMES
 DEPTH = 10
@@ -75,16 +77,6 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """How the second mode does against the first, by one measure."""
-
-    measure: str
-    first: str
-    second: str
-    paired: Paired
-
-
-@dataclass(frozen=True, slots=True)
 class Shortfall:
     """A measure that is below what was asked for."""
 
@@ -103,20 +95,8 @@ class Evaluation:
     """Notes to be found, over all queries."""
     within: int
     scores: tuple[Score, ...]
-    compared: tuple[Compared, ...]
     shortfalls: tuple[Shortfall, ...]
     misses: tuple[Miss, ...]
-    absent: int = 0
-    """Documents of a collection that are judged but not there; they count as not found."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """One mode's answers."""
-
-    score: Score
-    answers: list[dict[str, float]]
-    misses: list[Miss]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +123,7 @@ class _Wanted:
 
 def evaluate(
     bank: Bank,
-    queries: str | os.PathLike[str] | Sequence[Judged],
+    queries: str | os.PathLike[str] | Sequence[Qrels],
     *,
     modes: Sequence[str] = (),
     limit: int = DEPTH,
@@ -154,82 +134,38 @@ def evaluate(
 ) -> Evaluation:
     """Ask every query in every mode, and compare what is found with what must be found.
 
-    `queries` may be a TOML or JSON lines file. The first two modes are compared query by query; no
-    mode means the bank's own. `limit`, 10 to 100, is how many notes of an answer are looked at. A
-    note is missed that is not among the first `within`, or as many as the query is to find. `least`
-    maps measures to what they must reach. `steady` leaves out what ranks notes by age and use, so
-    that figures of another day or machine can be compared. No access is counted. Raises BadInput
-    for queries that can't be read or name notes that are not there, for an unknown mode or measure.
+    `queries` may be a TOML or JSON lines file. No mode means the bank's own. `limit`, 10 to 100, is
+    how many notes of an answer are looked at. A note is missed that is not among the first
+    `within`, or as many as the query is to find. `least` maps measures to what they must reach.
+    `steady` leaves out what ranks notes by age and use, so that figures of another day or machine
+    can be compared. No access is counted. Raises BadInput for queries that can't be read or name
+    notes that are not there, for an unknown mode or measure.
     """
     bank.check_enabled()
     wanted = _Wanted(modes or [bank.settings.search.mode], limit, within, least or {})
-    known = judged.read(Path(queries)) if isinstance(queries, str | os.PathLike) else queries
+    known = qrels.read(Path(queries)) if isinstance(queries, str | os.PathLike) else queries
     if not steady:
         bank.sync(progress)
-        return _measured(bank, lead(bank, known), wanted)
+        return _measured(bank, resolve(bank, known), wanted)
     with Bank(bank.layout, _steady(bank.settings)) as same:
         same.sync(progress)
-        return _measured(same, lead(same, known), wanted)
+        return _measured(same, resolve(same, known), wanted)
 
 
-def evaluate_collection(
-    folder: str | os.PathLike[str],
-    *,
-    split: str = "",
-    settings: Mapping[str, object] | None = None,
-    modes: Sequence[str] = (),
-    limit: int = DEPTH,
-    within: int = _WITHIN,
-    least: Mapping[str, float] | None = None,
-    progress: Progress | None = None,
-) -> Evaluation:
-    """Measure on a folder as BEIR has them, made into a bank that is removed in the end.
-
-    `split` names the judgements: of several, `test` is taken, else `dev`. Documents that are judged
-    but not there count as not found. `settings` are those of `open_bank`, the rest is as in
-    `evaluate`.
-    """
-    place = Path(folder)
-    known = collection.judged(place, split)
-    with collection.as_bank(place, settings=settings) as (bank, names):
-        wanted = _Wanted(modes or [bank.settings.search.mode], limit, within, least or {})
-        expected = [
-            Expected(query, {names.get(item, item): grade for item, grade in query.find.items()})
-            for query in known
-        ]
-        bank.sync(progress)
-        found = _measured(bank, expected, wanted)
-    judged_documents = {item for query in known for item in query.find}
-    return replace(
-        found,
-        absent=len(judged_documents - names.keys()),
-        misses=_by_id(found.misses, {path: item for item, path in names.items()}),
-    )
-
-
-def _measured(bank: Bank, expected: Sequence[Expected], wanted: _Wanted) -> Evaluation:
-    runs = [_run(bank, expected, mode, wanted) for mode in dict.fromkeys(wanted.modes)]
-    scores = tuple(run.score for run in runs)
+def _measured(bank: Bank, targets: Sequence[Targets], wanted: _Wanted) -> Evaluation:
+    scores: list[Score] = []
+    misses: list[Miss] = []
+    for mode in dict.fromkeys(wanted.modes):
+        score, missed = _asked(bank, targets, mode, wanted)
+        scores.append(score)
+        misses += missed
     return Evaluation(
-        queries=len(expected),
-        to_find=sum(len(one.grades) for one in expected),
+        queries=len(targets),
+        to_find=sum(len(one.grades) for one in targets),
         within=wanted.within,
-        scores=scores,
-        compared=_compared(runs[0], runs[1]) if len(runs) > 1 else (),
+        scores=tuple(scores),
         shortfalls=_shortfalls(scores, wanted.least),
-        misses=tuple(miss for run in runs for miss in run.misses),
-    )
-
-
-def _by_id(misses: Sequence[Miss], ids: Mapping[str, str]) -> tuple[Miss, ...]:
-    """Name documents as their collection does."""
-    return tuple(
-        replace(
-            miss,
-            path=ids.get(miss.path, miss.path),
-            above=tuple(replace(other, path=ids[other.path]) for other in miss.above),
-        )
-        for miss in misses
+        misses=tuple(misses),
     )
 
 
@@ -242,60 +178,48 @@ def _steady(settings: Settings) -> Settings:
     return settings._replace(memory=memory)
 
 
-def _run(bank: Bank, wanted: Sequence[Expected], mode: str, options: _Wanted) -> _Run:
+def _asked(
+    bank: Bank, wanted: Sequence[Targets], mode: str, options: _Wanted
+) -> tuple[Score, list[Miss]]:
+    """Ask all queries in one mode."""
     answers: list[dict[str, float]] = []
     misses: list[Miss] = []
     fallback: str | None = None
     started = time.perf_counter()
-    for expected in wanted:
-        answer = recall(bank, expected.query.text, options.limit, mode, count_access=False)
+    for targets in wanted:
+        answer = recall(bank, targets.qrels.text, options.limit, mode, count_access=False)
         fallback = fallback or answer.fallback_reason
-        names = expected.names(answer.notes)
-        answers.append(metrics.measure(names, expected.grades))
-        misses += _misses(mode, expected, names, answer.notes, options.within)
+        names = targets.names(answer.notes)
+        answers.append(metrics.measure(names, targets.grades))
+        misses += _misses(mode, targets, names, answer.notes, options.within)
     spent = time.perf_counter() - started
-    return _Run(Score(mode, metrics.mean(answers), spent, fallback), answers, misses)
+    return Score(mode, metrics.mean(answers), spent, fallback), misses
 
 
 def _misses(
     mode: str,
-    expected: Expected,
+    targets: Targets,
     names: Sequence[str],
     notes: Sequence[RecalledNote],
     within: int,
 ) -> list[Miss]:
     """List what is not among the first; above it stands what nobody asked for."""
     ranks = {name: rank for rank, name in enumerate(names, 1)}
-    within = max(within, len(expected.grades))
+    within = max(within, len(targets.grades))
     found = []
-    for path in expected.grades:
+    for path in targets.grades:
         rank = ranks.get(path)
         if rank is not None and rank <= within:
             continue
         before = [
             Above(note.path, note.line, note.heading, note.relevance_score, note.reasons)
             for name, note in zip(names[:rank], notes, strict=False)
-            if name not in expected.grades
+            if name not in targets.grades
         ]
         reasons = notes[rank - 1].reasons if rank else ()
-        text, place = expected.query.text, expected.query.place
+        text, place = targets.qrels.text, targets.qrels.place
         found.append(Miss(mode, text, place, path, rank, reasons, tuple(before[:_ABOVE])))
     return found
-
-
-def _compared(first: _Run, second: _Run) -> tuple[Compared, ...]:
-    return tuple(
-        Compared(
-            name,
-            first.score.mode,
-            second.score.mode,
-            metrics.paired(
-                [answer[name] for answer in first.answers],
-                [answer[name] for answer in second.answers],
-            ),
-        )
-        for name in MEASURES
-    )
 
 
 def _shortfalls(scores: Sequence[Score], least: Mapping[str, float]) -> tuple[Shortfall, ...]:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from memory_bank import Bank, open_bank, recall
 from memory_bank.search import metrics
 from tests.benchmarks import collections
 from tests.benchmarks.collections import Collection, Question
+from tests.benchmarks.evaluation.source import Search
 from tests.benchmarks.rivals import makers
 
 DEPTH = 10
@@ -54,7 +54,7 @@ class Score:
     def take(self, found: Sequence[str], seconds: float, question: Question) -> None:
         """Measure one answer."""
         values = metrics.measure(found, question.relevant)
-        values["hit@5"] = metrics.hit_at(found, question.relevant, 5)
+        values["hit@5"] = float(not question.relevant.keys().isdisjoint(found[:5]))
         self.answers.append(values)
         self.seconds.append(seconds)
 
@@ -72,7 +72,7 @@ class Score:
 
 
 def settings_for(embedder: str, way: str = "hybrid") -> dict[str, object]:
-    """Return a bank's settings: the notes' dates say nothing about the questions."""
+    """Return the settings: the notes' dates say nothing about the questions."""
     return {
         "memory.embedder": embedder,
         "search.fusion": "rrf" if way == "rrf" else "scores",
@@ -80,14 +80,13 @@ def settings_for(embedder: str, way: str = "hybrid") -> dict[str, object]:
     }
 
 
-def product(banks: Sequence[Collection], embedder: str, way: str) -> Score:
-    """Ask the product all questions of a piece of work; banks are indexed first."""
+def product(work: Sequence[Collection], embedder: str, way: str) -> Score:
+    """Ask the product all questions of a piece of work; its documents are indexed first."""
     score = Score()
     mode = "hybrid" if way == "rrf" else way
-    for one in banks:
-        with open_bank(one.folder, settings=settings_for(embedder, way)) as bank:
-            bank.sync()
-            _ask_all(score, partial(_names, bank, mode), one)
+    for one in work:
+        with one.searched(settings_for(embedder, way)) as search:
+            _ask_all(score, partial(_search, search, mode), one)
     return score
 
 
@@ -99,7 +98,7 @@ def others(
         score = Score()
         for one in banks:
             try:
-                rival = make(one.folder, work / "vectors" / one.name.replace(" ", "-"))
+                rival = make(one, work)
             except LookupError as error:
                 print(f"{name}: {error}", flush=True)
                 break
@@ -108,9 +107,11 @@ def others(
             yield name, score
 
 
-def rows(name: str, embedders: list[str], ways: Sequence[str], work: Path) -> Iterator[str]:
+def rows(
+    name: str, embedders: list[str], ways: Sequence[str], work: Path, split: str
+) -> Iterator[str]:
     """Yield the table's lines for a piece of work."""
-    banks = collections.of(name, work)
+    banks = collections.of(name, work, split)
     for way, score in others(banks, embedders, work):
         yield score.row(name, way)
     for embedder in embedders:
@@ -122,10 +123,8 @@ def rows(name: str, embedders: list[str], ways: Sequence[str], work: Path) -> It
             yield score.row(name, f"**{said.get(way, f'{way}, {embedder}')}**")
 
 
-def _names(bank: Bank, mode: str, text: str) -> list[str]:
-    answered = recall(bank, text, DEPTH, mode, count_access=False)
-    assert answered.mode_used == mode, answered.fallback_reason
-    return [Path(note.path).stem for note in answered.notes]
+def _search(search: Search, mode: str, text: str) -> list[str]:
+    return search(text, mode, DEPTH)
 
 
 def _ask_all(score: Score, ask: Ask, one: Collection) -> None:
@@ -140,14 +139,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--embedders", default="static")
     parser.add_argument("--ways", default=",".join(WAYS))
-    parser.add_argument("--only", default=",".join(collections.NAMES))
+    parser.add_argument("--only", default=",".join(collections.NAMES), help=collections.HELP)
+    parser.add_argument("--split", default="", help=collections.SPLIT_HELP)
     parser.add_argument("--keep", type=Path, help="keep unpacked data and indices there")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         work = options.keep or Path(temporary)
         print(HEADING)
         for name in options.only.split(","):
-            for row in rows(name, options.embedders.split(","), options.ways.split(","), work):
+            embedders, ways = options.embedders.split(","), options.ways.split(",")
+            for row in rows(name, embedders, ways, work, options.split):
                 print(row, flush=True)
 
 

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from urllib.parse import unquote
 
 from memory_bank.search import metrics
 from tests.benchmarks import collections
@@ -73,7 +74,7 @@ class BasicMemory:
             }
             told = self._run("python", "-P", str(_DRIVER), given=json.dumps(asked))
             for (names, seconds), question in zip(json.loads(told), one.questions, strict=True):
-                score.take(names, seconds, question)
+                score.take(list(map(unquote, names)), seconds, question)
         return score
 
     def _index(self, project: str, one: Collection) -> None:
@@ -81,7 +82,7 @@ class BasicMemory:
         if folder.exists():
             return
         ignored = shutil.ignore_patterns(".index")
-        shutil.copytree(one.folder, folder, ignore=ignored)  # it rewrites front matter
+        shutil.copytree(one.files(self.work), folder, ignore=ignored)  # it rewrites front matter
         self._run("basic-memory", "project", "add", project, str(folder), "--local")
         self._run("basic-memory", "reindex", "--search", "--full", "-p", project)
 

@@ -1,6 +1,6 @@
-"""What else a folder of notes can be searched with: bare libraries, SQLite, ripgrep.
+"""What else documents can be searched with: bare libraries, SQLite, ripgrep.
 
-Each takes whole notes and returns their names, the best first.
+Each takes whole documents and returns their names, the best first.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import shutil
 import sqlite3
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import unquote
 
 import tantivy
 from tantivy import Filter, Occur, Query, TextAnalyzerBuilder, Tokenizer
@@ -21,24 +23,23 @@ from memory_bank import plugins
 from memory_bank.config import Settings
 from memory_bank.models.numpy_setup import np
 from memory_bank.retrievers.keyword.analyzer import STOP_WORDS
+from tests.benchmarks.collections import Collection
 
 _WORD = re.compile(r"\w+")
-_FRONT = re.compile(r"\A---\n(.*?)^---\n", re.MULTILINE | re.DOTALL)
-_TITLE = re.compile(r'^title: "?(.*?)"?$', re.MULTILINE)
 
 
 class Rival(Protocol):
-    """A way to find notes."""
+    """A way to find documents."""
 
     def ask(self, question: str, limit: int) -> list[str]:
-        """Return the names of the best notes."""
+        """Return the names of the best documents."""
         ...
 
 
 class BareWords:
-    """tantivy with English stems over whole notes; any word of the question may match."""
+    """tantivy with English stems over whole documents; any word of the question may match."""
 
-    def __init__(self, folder: Path, _: Path) -> None:
+    def __init__(self, one: Collection, _: Path) -> None:
         self.schema = (
             tantivy.SchemaBuilder()
             .add_text_field("name", stored=True, tokenizer_name="raw", index_option="basic")
@@ -54,7 +55,7 @@ class BareWords:
         )
         index = tantivy.Index(self.schema)
         writer = index.writer(50_000_000, 1)
-        for name, title, body in notes(folder):
+        for name, title, body in one.documents():
             fields = {"name": name, "text": f"{title}\n{body}"}
             writer.add_document(tantivy.Document.from_dict(fields, self.schema))
         writer.commit()
@@ -71,18 +72,18 @@ class BareWords:
 class Fts5:
     """SQLite's FTS5 with Porter stems and bm25; any word of the question may match."""
 
-    def __init__(self, folder: Path, _: Path) -> None:
+    def __init__(self, one: Collection, _: Path) -> None:
         self.base = sqlite3.connect(":memory:")
         self.base.execute(
             "CREATE VIRTUAL TABLE notes USING fts5"
-            "(name UNREADABLE, title, body, tokenize = 'porter unicode61')"
+            "(name UNINDEXED, title, body, tokenize = 'porter unicode61')"
         )
-        self.base.executemany("INSERT INTO notes VALUES (?, ?, ?)", notes(folder))
+        self.base.executemany("INSERT INTO notes VALUES (?, ?, ?)", one.documents())
         self.base.commit()
 
     def ask(self, question: str, limit: int) -> list[str]:
         words = " OR ".join(f'"{word}"' for word in _WORD.findall(question))
-        sql = "SELECT name FROM documents WHERE notes MATCH ? ORDER BY bm25(notes) LIMIT ?"
+        sql = "SELECT name FROM notes WHERE notes MATCH ? ORDER BY bm25(notes) LIMIT ?"
         return [name for (name,) in self.base.execute(sql, (words, limit))]
 
 
@@ -92,12 +93,12 @@ class Ripgrep:
     Files are ranked by how many different words match, then by how many matches there are.
     """
 
-    def __init__(self, folder: Path, _: Path) -> None:
+    def __init__(self, one: Collection, work: Path) -> None:
         program = shutil.which("rg")
         if program is None:
             raise LookupError("rg is not installed")
         self.program = program
-        self.folder = folder
+        self.folder = one.files(work)
 
     def ask(self, question: str, limit: int) -> list[str]:
         words = [word for word in map(str.lower, _WORD.findall(question)) if word not in STOP_WORDS]
@@ -118,18 +119,19 @@ class Ripgrep:
         found: dict[str, Counter[str]] = {}
         for row in done.stdout.decode(errors="replace").splitlines():
             file, _, match = row.partition("\0")
-            found.setdefault(Path(file).stem, Counter())[match.lower()] += 1
+            found.setdefault(unquote(Path(file).stem), Counter())[match.lower()] += 1
         order = sorted(found, key=lambda name: (-len(found[name]), -found[name].total(), name))
         return order[:limit]
 
 
 class BareVectors:
-    """Cosines between the question's vector and those of whole notes."""
+    """Cosines between the question's vector and those of whole documents."""
 
-    def __init__(self, folder: Path, cache: Path, *, embedder: str) -> None:
+    def __init__(self, one: Collection, work: Path, *, embedder: str) -> None:
+        cache = work / "vectors" / f"{one.name.replace(' ', '-')}.{embedder}.npy"
         model = plugins.load("embedders", embedder).load(Settings())
         self.model = model
-        rows = list(notes(folder))
+        rows = list(one.documents())
         self.names = [name for name, _, _ in rows]
         if not cache.exists():
             texts = [f"{title}\n{body}" for _, title, body in rows]
@@ -143,29 +145,11 @@ class BareVectors:
         return [self.names[row] for row in np.argsort(-scores, kind="stable")[:limit]]
 
 
-def notes(folder: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield each note's name, title and body without front matter."""
-    for file in sorted(folder.rglob("*.md")):
-        if ".index" in file.parts:
-            continue
-        text = file.read_text(encoding="utf-8")
-        front = _FRONT.match(text)
-        title = _TITLE.search(front[1]) if front else None
-        yield file.stem, title[1] if title else "", text[front.end() if front else 0 :]
-
-
-def makers(embedders: list[str]) -> dict[str, Callable[[Path, Path], Rival]]:
-    """Return what makes each rival of a folder of notes and a file for its vectors."""
-
-    def vectors(name: str) -> Callable[[Path, Path], Rival]:
-        def make(folder: Path, cache: Path) -> Rival:
-            return BareVectors(folder, cache.with_suffix(f".{name}.npy"), embedder=name)
-
-        return make
-
+def makers(embedders: list[str]) -> dict[str, Callable[[Collection, Path], Rival]]:
+    """Return what makes each rival of a collection and a folder to keep its files in."""
     return {
         "ripgrep": Ripgrep,
         "SQLite FTS5": Fts5,
         "bare tantivy": BareWords,
-        **{f"bare vectors, {name}": vectors(name) for name in embedders},
+        **{f"bare vectors, {name}": partial(BareVectors, embedder=name) for name in embedders},
     }

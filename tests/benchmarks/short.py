@@ -20,7 +20,7 @@ MEASURES = ("R@5", "NDCG@10")
 MOST_FALL = 0.02
 _TALK = "turns conv-30"
 """The one conversation whose turns are asked: all five take a minute."""
-_QUESTIONS, _NOTES = 100, 1000
+_QUESTIONS, _DOCUMENTS = 100, 1000
 """Of the public collections."""
 
 
@@ -31,7 +31,7 @@ def scores(name: str, work: Path) -> dict[str, Score]:
         banks = [one for one in banks if one.name == _TALK]
     elif name != "sessions":
         whole = banks[0]
-        banks = [collections.part(whole, work, questions=_QUESTIONS, notes=_NOTES)]
+        banks = [collections.part(whole, questions=_QUESTIONS, documents=_DOCUMENTS)]
     return {way: product(banks, "static", way) for way in WAYS}
 
 

@@ -41,11 +41,6 @@ def test_reciprocal_rank_takes_the_first() -> None:
     assert metrics.reciprocal_rank(["x"], {"a": 1}) == 0
 
 
-def test_a_hit_is_all_or_nothing() -> None:
-    assert metrics.hit_at([*"1234a"], {"a": 1, "b": 1}, 5) == 1
-    assert metrics.hit_at([*"12345a"], {"a": 1}, 5) == 0
-
-
 @given(ANSWERS, GRADES)
 def test_ndcg_equals_the_sum_of_what_each_rank_adds(
     found: list[str], grades: dict[str, int]
@@ -80,20 +75,3 @@ def test_the_mean_gives_every_answer_the_same_weight() -> None:
     answers = [metrics.measure(["a"], {"a": 1}), metrics.measure(["x"], {"a": 1, "b": 1})]
     assert metrics.mean(answers)["recall@5"] == 0.5
     assert metrics.mean([]) == dict.fromkeys(metrics.NAMES, 0.0)
-
-
-def test_pairs_are_counted_and_rounding_is_no_win() -> None:
-    found = metrics.paired([0.1, 0.5, 0.3, 0.2], [0.1 + 1e-12, 0.6, 0.2, 0.9])
-    assert (found.better, found.worse, found.same) == (2, 1, 1)
-    assert found.difference == pytest.approx(0.175)
-    with pytest.raises(ValueError, match=r"shorter|longer"):
-        metrics.paired([1.0], [])
-
-
-@pytest.mark.parametrize(
-    ("better", "worse", "p"),
-    [(0, 0, 1), (1, 0, 1), (5, 0, 0.0625), (8, 1, 0.0390625), (3, 3, 1), (10, 2, 158 / 4096)],
-)
-def test_the_sign_test_by_hand(better: int, worse: int, p: float) -> None:
-    assert metrics.sign_test(better, worse) == pytest.approx(p)
-    assert metrics.sign_test(worse, better) == pytest.approx(p)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 GROUP = "Look after"
 
 _MODES = ("lexical", "semantic", "hybrid")
+_MOVED = "test collections in folders are measured by the benchmarks: see docs/benchmarks.md"
 _INDENT = "   "
 
 
@@ -52,8 +53,7 @@ def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> 
     find = ["decisions/tantivy"]
 
     or one JSON object a line: {"text": "why tantivy?", "find": ["decisions/tantivy"]}. A name may
-    lead to a section: note#heading, note:line. find may hold grades: {"facts/bm25": 2}. A folder
-    as BEIR has them (corpus.jsonl, queries.jsonl, qrels/) becomes a bank for as long as it takes.
+    lead to a section: note#heading, note:line. find may hold grades: {"facts/bm25": 2}.
 
     Printed are recall@1, @5 and @10 (the share of the notes to be found among the first 1, 5 and
     10), NDCG@10, the mean reciprocal rank, and what was missed with the reasons of what stood
@@ -62,14 +62,13 @@ def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> 
     """,
     examples=(
         ("memory-bank eval queries.toml", "how well is my bank found?"),
-        ("memory-bank eval queries.toml --compare lexical,hybrid", "is one mode better?"),
+        ("memory-bank eval queries.toml --compare lexical,hybrid", "two modes side by side"),
         ("memory-bank eval queries.toml --steady --min recall@5=0.9", "in CI: exit code 1 if not"),
-        ("memory-bank eval scifact/ --split test", "a public collection"),
     ),
 )
 @click.argument("file", type=click.Path(exists=True))
 @click.option("--mode", type=click.Choice(_MODES), metavar="MODE", help="lexical, semantic, hybrid")
-@click.option("--compare", metavar="MODE,MODE", callback=_pair, help="Two modes, query by query")
+@click.option("--compare", metavar="MODE,MODE", callback=_pair, help="Two modes side by side")
 @options.limit(None, "Notes looked at for each query, 10 to 100; default: 10")
 @click.option("--within", metavar="N", type=click.IntRange(1), help="Missed if below; default: 5")
 @click.option("--misses", metavar="N", type=click.IntRange(0), help="Most to show; default: 5")
@@ -82,7 +81,7 @@ def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> 
     help="Exit with 1 if it is below, as recall@5=0.9",
 )
 @click.option("--steady", is_flag=True, help="Leave out boosts by age and use")
-@click.option("--split", metavar="NAME", default="", help="Of BEIR's judgements; default: test")
+@click.option("--split", hidden=True)
 def command(
     call: Call,
     *,
@@ -100,8 +99,6 @@ def command(
     call.answer(found, lambda found: _show(call, found, 5 if misses is None else misses))
     for score in found.scores:
         call.fallback(score.fallback_reason)
-    if found.absent and not call.json:
-        call.warn(f"{count(found.absent, 'judged document')} not in the corpus: taken as not found")
     for short in found.shortfalls:
         call.warn(f"{short.measure} is {short.value:.3f} by {short.mode}, below {short.least:g}")
     return NOTHING if found.shortfalls else FOUND
@@ -111,21 +108,17 @@ def _evaluate(
     call: Call,
     name: str,
     *,
-    split: str,
-    steady: bool,
+    split: str | None = None,
     **wanted: Any,  # noqa: ANN401  (handed on)
 ) -> Evaluation:
     from pathlib import Path
 
-    from memory_bank.actions.evaluate import evaluate, evaluate_collection
+    from memory_bank.actions.evaluate import evaluate
 
-    file = Path(name)
-    if file.is_dir():
-        return evaluate_collection(file, split=split, progress=call.progress, **wanted)
-    if split:
-        raise call.wrong("--split is for a folder as BEIR has them")
+    if split or Path(name).is_dir():
+        raise call.wrong(_MOVED)
     with call.open() as bank:
-        return evaluate(bank, file, steady=steady, progress=call.progress, **wanted)
+        return evaluate(bank, name, progress=call.progress, **wanted)
 
 
 def _show(call: Call, found: Evaluation, most: int) -> None:
@@ -133,15 +126,14 @@ def _show(call: Call, found: Evaluation, most: int) -> None:
     page.line(f"{_queries(found.queries)}, {count(found.to_find, 'note')} to find")
     page.line()
     heads = [score.mode for score in found.scores]
-    if found.compared:
-        heads += ["difference", "better/worse/same", "p"]
+    if len(heads) > 1:
+        heads.append("difference")
     _row(call, "measure", heads, style="bold")
-    compared = {one.measure: one.paired for one in found.compared}
     for name in found.scores[0].figures:
-        cells = [f"{score.figures[name]:.3f}" for score in found.scores]
-        if pair := compared.get(name):
-            sides = f"{pair.better}/{pair.worse}/{pair.same}"
-            cells += [f"{pair.difference:+.3f}", sides, f"{pair.p:.3f}"]
+        figures = [score.figures[name] for score in found.scores]
+        cells = [f"{figure:.3f}" for figure in figures]
+        if len(figures) > 1:
+            cells.append(f"{figures[1] - figures[0]:+.3f}")
         _row(call, name, cells, wide=[len(head) for head in heads])
     _show_misses(call, found, most)
 

@@ -1,4 +1,4 @@
-"""Read queries with the notes that must be found: TOML, JSON lines, or BEIR's layout."""
+"""Read queries with their relevance judgements (qrels): TOML or JSON lines."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SHAPE = 'a query has `text = "…"` and `find = ["note", "note#heading", "note:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A query and what must be found: names of notes or sections with their grades, 1 or more."""
+class Qrels:
+    """A query and its relevance judgements: names of notes or sections with grades above 0."""
 
     text: str
     find: Mapping[str, float]
@@ -38,7 +38,7 @@ class Judged:
         return self.place
 
 
-def read(file: Path) -> list[Judged]:
+def read(file: Path) -> list[Qrels]:
     """Return the queries of a TOML or JSON lines file; raise BadInput naming file and line."""
     text = text_of(file)
     found = list(_toml(file, text) if file.suffix.lower() == ".toml" else _jsonl(file, text))
@@ -72,14 +72,14 @@ def objects(file: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
         yield place, entry
 
 
-def _jsonl(file: Path, text: str) -> Iterator[Judged]:
+def _jsonl(file: Path, text: str) -> Iterator[Qrels]:
     lines = text.split("\n")
     for place, entry in objects(file):
         number = int(place.rpartition(":")[2])
-        yield _judged(entry, place, lines[number - 1 : number])
+        yield _qrels(entry, place, lines[number - 1 : number])
 
 
-def _toml(file: Path, text: str) -> Iterator[Judged]:
+def _toml(file: Path, text: str) -> Iterator[Qrels]:
     try:
         entries = toml.loads(text)
     except ValueError as error:
@@ -95,17 +95,17 @@ def _toml(file: Path, text: str) -> Iterator[Judged]:
     if len(blocks) != len(queries):  # written inline: the parser tells no lines
         blocks = [(0, lines)] * len(queries)
     for entry, (start, block) in zip(queries, blocks, strict=True):
-        yield _judged(entry, f"{file}:{start + 1}", block)
+        yield _qrels(entry, f"{file}:{start + 1}", block)
 
 
-def _judged(entry: Mapping[str, object], place: str, lines: Sequence[str]) -> Judged:
+def _qrels(entry: Mapping[str, object], place: str, lines: Sequence[str]) -> Qrels:
     unknown = sorted(entry.keys() - _KEYS)
     if unknown:
         raise BadInput(f"{place}: unknown key {unknown[0]!r}", _SHAPE)
     text = entry.get("text")
     if not isinstance(text, str) or not text.strip():
         raise BadInput(f"{place}: the query has no text", _SHAPE)
-    return Judged(text, _grades(entry.get("find"), place), place, lines)
+    return Qrels(text, _grades(entry.get("find"), place), place, lines)
 
 
 def _grades(find: object, place: str) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Lead the names of what must be found to notes and lines, and tell whether an answer shows it."""
+"""Find the notes and lines that relevance judgements name; tell whether an answer shows them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from memory_bank import note_rows
-from memory_bank.actions.judged import Judged
+from memory_bank.actions.qrels import Qrels
 from memory_bank.actions.recall import RecalledNote
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, MemoryBankError, NoteNotFound, UnreadableNote
@@ -20,17 +20,17 @@ Lines = tuple[int, int]
 
 
 @dataclass(slots=True)
-class Expected:
-    """A query whose names were led to notes; a note is expected once, with its best grade."""
+class Targets:
+    """The notes that a query must find; a note is a target once, with its best grade."""
 
-    query: Judged
+    qrels: Qrels
     grades: dict[str, float] = field(default_factory=dict)
     """By path."""
     sections: dict[str, list[Lines]] = field(default_factory=dict)
     """Sections of which one must be shown; a note that isn't in it may be shown by any."""
 
     def shows(self, note: RecalledNote) -> bool:
-        """Tell whether a note of an answer is shown by what was asked for."""
+        """Tell whether an answer shows a note where it must."""
         if note.path not in self.sections:
             return True
         shown = (note.line, *(other.line for other in note.also))
@@ -42,35 +42,35 @@ class Expected:
         return [note.path if self.shows(note) else f"{note.path}:{note.line}" for note in notes]
 
 
-def lead(bank: Bank, queries: Sequence[Judged]) -> list[Expected]:
-    """Find the notes and sections that queries name; raise BadInput naming the places of all lost.
+def resolve(bank: Bank, qrels: Sequence[Qrels]) -> list[Targets]:
+    """Find the notes and sections that judgements name; raise BadInput naming those of all lost.
 
     The index must be up to date.
     """
-    found = [Expected(query) for query in queries]
+    found = [Targets(one) for one in qrels]
     known: dict[str, tuple[str, Lines | None]] = {}
     lost: list[tuple[str, MemoryBankError]] = []
-    for expected in found:
-        for name, grade in expected.query.find.items():
+    for targets in found:
+        for name, grade in targets.qrels.find.items():
             try:
                 if name not in known:
                     known[name] = _place(bank, name)
             except (NoteNotFound, Conflict, UnreadableNote) as error:
-                lost.append((expected.query.place_of(name), error))
+                lost.append((targets.qrels.place_of(name), error))
                 continue
-            _add(expected, *known[name], grade)
+            _add(targets, *known[name], grade)
     if lost:
         raise _lost(lost)
     return found
 
 
-def _add(expected: Expected, path: str, lines: Lines | None, grade: float) -> None:
-    known = path in expected.grades
-    expected.grades[path] = max(grade, expected.grades.get(path, 0.0))
+def _add(targets: Targets, path: str, lines: Lines | None, grade: float) -> None:
+    known = path in targets.grades
+    targets.grades[path] = max(grade, targets.grades.get(path, 0.0))
     if lines is None:
-        expected.sections.pop(path, None)  # the whole note will do
-    elif not known or path in expected.sections:
-        expected.sections.setdefault(path, []).append(lines)
+        targets.sections.pop(path, None)  # the whole note will do
+    elif not known or path in targets.sections:
+        targets.sections.setdefault(path, []).append(lines)
 
 
 def _place(bank: Bank, name: str) -> tuple[str, Lines | None]:
