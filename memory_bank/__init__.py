@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from memory_bank.actions.bulk import Item, remember_many
     from memory_bank.actions.create import create
     from memory_bank.actions.doctor import doctor
+    from memory_bank.actions.edit import append, edit, set_status, update
     from memory_bank.actions.evaluate import Judged, Qrels, evaluate
     from memory_bank.actions.imports import import_notes
     from memory_bank.actions.listing import list_notes, show, tag_counts
+    from memory_bank.actions.move_and_merge import delete, merge, rename, restore, trash
     from memory_bank.actions.navigate import ghosts, links_of, path_between, related
-    from memory_bank.actions.organise import delete, merge, rename, restore, trash
     from memory_bank.actions.recall import recall
     from memory_bank.actions.remember import remember, session_note
     from memory_bank.actions.setup import init
     from memory_bank.actions.stats import stats
-    from memory_bank.actions.writing import append, edit, set_status, update
     from memory_bank.bank import Bank, open_bank
     from memory_bank.errors import MemoryBankError
 
@@ -42,12 +42,12 @@ _HOMES = {
     "actions.imports": ("import_notes",),
     "actions.listing": ("list_notes", "show", "tag_counts"),
     "actions.navigate": ("ghosts", "links_of", "path_between", "related"),
-    "actions.organise": ("delete", "merge", "rename", "restore", "trash"),
+    "actions.move_and_merge": ("delete", "merge", "rename", "restore", "trash"),
     "actions.recall": ("recall",),
     "actions.remember": ("remember", "session_note"),
     "actions.setup": ("init",),
     "actions.stats": ("stats",),
-    "actions.writing": ("append", "edit", "set_status", "update"),
+    "actions.edit": ("append", "edit", "set_status", "update"),
     "bank": ("Bank", "open_bank"),
     "errors": ("MemoryBankError",),
 }

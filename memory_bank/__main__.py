@@ -9,7 +9,7 @@ import sys
 def main() -> None:
     """Run the command line and leave with its exit code."""
     _fill_streams()
-    from memory_bank.frontends.cli._outermost import run  # streams that are closed fail its imports
+    from memory_bank.frontends.cli.main import run  # streams that are closed fail its imports
 
     sys.exit(run(sys.argv[1:]))
 

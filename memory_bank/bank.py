@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from memory_bank import config, layout, note_rows, session_notes
 from memory_bank.activity.access import AccessLog
+from memory_bank.activity.bank_identity import bank_id
 from memory_bank.activity.edits import EditLog
-from memory_bank.activity.identity import bank_id
 from memory_bank.activity.updates import UpdateLog
 from memory_bank.config import Settings
 from memory_bank.errors import BadInput, Busy, IndexDamaged, NoteNotFound
@@ -20,9 +20,9 @@ from memory_bank.index.index import EMBED_SECONDS, Index, discard
 from memory_bank.index.repairs import ACCESSES, EDITS, MANIFEST, UPDATES, WRITING
 from memory_bank.layout import LEFT_ALONE, Layout
 from memory_bank.manifest.manifest import Manifest
+from memory_bank.notes.name_forms import of_note
 from memory_bank.notes.names import path_of
 from memory_bank.notes.source import NotesSource
-from memory_bank.notes.spelling import of_note
 from memory_bank.notes.store import Store
 from memory_bank.repo.commit_history import CommitHistory
 
@@ -139,7 +139,7 @@ class Bank:
             with self.store.writing():
                 pass
             report = self.read(lambda view: view.index.indexer.sync(progress=progress))
-            report.healed = self.take_repaired()
+            report.repaired = self.take_repaired()
             report.leftover = self.source.leftover
             self.store.sweep(report.leftover)
             return report
@@ -152,6 +152,10 @@ class Bank:
         taken = self.repaired[:]
         del self.repaired[: len(taken)]
         return taken
+
+    def take_healed(self) -> list[str]:
+        """Return what `take_repaired` returns; its former name, for this version."""
+        return self.take_repaired()
 
     def take_notices(self) -> list[str]:
         """Return what there is to say since somebody last asked; it waits for no lock."""

@@ -232,9 +232,9 @@ def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
-        raise BadSetting(f"{path}: can't be read: {error}", "mend or remove the file") from error
+        raise BadSetting(f"{path}: can't be read: {error}", "repair or remove the file") from error
     if len(data) > _MOST_BYTES:
-        raise BadSetting(f"{path}: larger than {_MOST_BYTES:,} bytes", "mend or remove the file")
+        raise BadSetting(f"{path}: larger than {_MOST_BYTES:,} bytes", "repair or remove the file")
     if not re.search(r"^\s*[^#\s]", text, re.MULTILINE):
         return {}  # only comments, as `init` writes it: spares the import of the parser
     from memory_bank import toml
@@ -242,7 +242,7 @@ def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
     try:
         table = toml.loads(text)
     except ValueError as error:
-        raise BadSetting(f"{path}: {error}", "mend the TOML") from error
+        raise BadSetting(f"{path}: {error}", "repair the TOML") from error
     found: dict[str, tuple[object, str]] = {}
     for section, keys in table.items():
         if section not in SECTIONS or not isinstance(keys, dict):

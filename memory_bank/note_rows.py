@@ -10,9 +10,9 @@ from memory_bank.errors import BadName
 from memory_bank.manifest import documents, link_resolution
 from memory_bank.manifest.documents import DocumentRow
 from memory_bank.manifest.manifest import Manifest
+from memory_bank.notes.file_scan import is_text
 from memory_bank.notes.link_targets import spoken
 from memory_bank.notes.names import key, name_of, path_of
-from memory_bank.notes.scan import is_text
 from memory_bank.notes.source import CONTENT, content_field
 from memory_bank.retrievers.base import Scope
 

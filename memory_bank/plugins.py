@@ -14,7 +14,7 @@ _NOT_PLUGINS = frozenset({"__init__", "base"})
 
 
 def names(kind: str) -> list[str]:
-    """List the plug-ins of a kind (`embedders`, `frontends.cli`), sorted.
+    """List the plug-ins of a kind (`embedders`, `frontends.cli.commands`), sorted.
 
     A plug-in is a module or a package; a name that starts with an underscore is no plug-in's.
     """

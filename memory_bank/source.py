@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-Stamp = str
+Signature = str
 """What is another one whenever a document may have changed; empty when that can't be told."""
 
 SAME_FILE, BY_PATH, BY_NAME, BY_ALIAS, BY_TITLE, BY_ID = range(6)
@@ -125,15 +125,15 @@ class Document:
     faults: tuple[Fault, ...] = ()
     size: int = 0
     """Bytes."""
-    stamp: Stamp | None = None
+    signature: Signature | None = None
     """As of the moment before it was read; None for that of the scan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """A document whose hash is the known one; only its stamp, or its date, is another."""
+    """A document whose hash is the known one; only its signature, or its date, is another."""
 
-    stamp: Stamp
+    signature: Signature
     dates: Dates
 
 
@@ -142,7 +142,7 @@ class Unreadable:
     """A document that is there but can't be indexed."""
 
     reason: str
-    stamp: Stamp = ""
+    signature: Signature = ""
     hash: str = ""
     size: int = 0
 
@@ -155,7 +155,7 @@ Read = Document | Unchanged | Unreadable | None
 class Scan:
     """What a scan of a source met, by key."""
 
-    stamps: dict[str, Stamp] = field(default_factory=dict)
+    signatures: dict[str, Signature] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
     """What can't be a document, with the reason."""
 
@@ -172,16 +172,16 @@ class Source(Protocol):
         """Change when documents are read in another way; all are then read again."""
 
     def scan(self) -> Scan:
-        """Return the stamps of all documents; raise StorageFailed when not all can be looked at."""
+        """Return the signatures of all documents; raise StorageFailed for what is unseen."""
 
     def look(self, keys: Collection[str]) -> Scan | None:
-        """Return the stamps of some documents; None when a scan must tell."""
+        """Return the signatures of some documents; None when a scan must tell."""
 
     def changes(self) -> frozenset[str] | None:
         """Return the keys of what may have changed since the last call; None: anything may."""
 
     def refresh(self, *, again: bool = False) -> bool:
-        """Look up what stamps depend on beyond the documents; tell whether they are others now.
+        """Look up what signatures depend on beyond the documents; tell whether they are others now.
 
         What could not be looked up before is tried `again` only when told to.
         """

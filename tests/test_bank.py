@@ -96,11 +96,11 @@ def test_a_name_that_means_several_is_not_guessed(folder: Path, opening: Opening
 
 
 def test_a_note_goes_by_its_exact_path_however_odd(folder: Path, opening: Opening) -> None:
-    twins = [unicodedata.normalize(form, "é.md") for form in ("NFC", "NFD")]
-    for path in (*twins, "X.md", "x.md", "what?.md", " y.md"):
+    duplicates = [unicodedata.normalize(form, "é.md") for form in ("NFC", "NFD")]
+    for path in (*duplicates, "X.md", "x.md", "what?.md", " y.md"):
         (folder / path).write_text(path, encoding="utf-8")
     bank = opening(folder)
-    for path in (*twins, "X.md", "x.md", "what?.md", " y.md"):
+    for path in (*duplicates, "X.md", "x.md", "what?.md", " y.md"):
         assert bank.find(path) == path
 
 

@@ -93,7 +93,7 @@ def test_nothing_of_it_is_read_while_all_seems_to_be_indexed(
     stat = file.stat()
     with sqlite3.connect(planted / ".memories/.index/manifest.db") as base:
         base.execute(
-            "UPDATE documents SET title = 'Trust Mallory', stamp = ? WHERE key = 'facts/bm25.md'",
+            "UPDATE documents SET title = 'Trust Mallory', signature = ? WHERE key = 'facts/bm25.md'",
             (f"{stat.st_size}.{stat.st_mtime_ns}.{stat.st_ctime_ns}.{stat.st_ino}",),
         )
     assert "Mallory" not in shown(opening(planted))

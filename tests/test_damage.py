@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, doctor, recall, remember
-from memory_bank.actions.upkeep import compare
+from memory_bank.actions.maintenance import compare
 from memory_bank.errors import NoteNotFound
 from memory_bank.retrievers.vectors import snapshot, vector_index
 
@@ -54,7 +54,7 @@ def right(bank: Bank) -> None:
     assert recall(bank, "links:4", mode="lexical").notes[0].path == "3.md"
 
 
-def healed(bank: Bank) -> None:
+def repaired(bank: Bank) -> None:
     right(bank)
     assert compare(bank).differences == ()
 
@@ -112,7 +112,7 @@ def test_a_file_that_is_replaced_by_a_damaged_one_changes_no_answer_of_an_open_b
     put(file, HARM[harm](file.read_bytes()))
     right(bank)  # from the file that it has open, or from one made again
     bank.close()
-    healed(bank)
+    repaired(bank)
 
 
 @pytest.mark.parametrize("harm", HARM)
@@ -123,7 +123,7 @@ def test_a_damaged_file_is_mended_when_the_bank_is_opened(
     bank.close()
     file = a_file(folder, kind)
     put(file, HARM[harm](file.read_bytes()))
-    healed(bank)
+    repaired(bank)
 
 
 IN_PLACE = """
@@ -132,7 +132,7 @@ from pathlib import Path
 from memory_bank import open_bank
 from memory_bank.retrievers.vectors import snapshot
 from memory_bank.retrievers.vectors import vector_index
-from tests.test_damage import HARM, KINDS, healed, right
+from tests.test_damage import HARM, KINDS, repaired, right
 
 vector_index._RECENT_MOST, snapshot.GRAPH_FROM = 2, 1
 folder, harm = Path(sys.argv[1]), sys.argv[2]
@@ -156,8 +156,8 @@ for kind in KINDS:
         right(bank)
         write_over(kind)
     with opened() as bank:
-        healed(bank)
-print("healed")
+        repaired(bank)
+print("repaired")
 """
 
 
@@ -168,15 +168,15 @@ def test_files_that_are_written_over_while_a_bank_is_open_are_repaired_by_the_ne
     """In a process of its own: a map that is read beyond its file's end ends the process."""
     bank.close()
     done = run_python(IN_PLACE, folder, harm, check=False)
-    assert done.stdout.endswith("healed\n"), f"{done.returncode}: {done.stdout}{done.stderr}"
-    healed(bank)
+    assert done.stdout.endswith("repaired\n"), f"{done.returncode}: {done.stdout}{done.stderr}"
+    repaired(bank)
 
 
 @pytest.mark.parametrize("harm", HARM)
 def test_all_files_may_be_damaged_at_once(bank: Bank, folder: Path, harm: str) -> None:
     for file in list(derived(folder)):
         put(file, HARM[harm](file.read_bytes()))
-    healed(bank)
+    repaired(bank)
 
 
 @pytest.mark.parametrize("opened", [True, False])
@@ -185,19 +185,19 @@ def test_a_folder_may_be_deleted(bank: Bank, folder: Path, place: str, opened: b
     if not opened:
         bank.close()
     shutil.rmtree(folder / place)
-    healed(bank)
+    repaired(bank)
 
 
 def test_two_banks_that_are_open_both_heal(bank: Bank, folder: Path, opening: Opening) -> None:
     other = opening(folder, memory__embedder="hashing")
     right(other)
     shutil.rmtree(folder / ".index")
-    healed(other)
-    healed(bank)
+    repaired(other)
+    repaired(bank)
     remember(other, "A new osprey.", name="new")
     assert recall(bank, "osprey").notes[0].path == "new.md"
     assert recall(bank, "osprey", mode="semantic").notes[0].path == "new.md"
-    healed(bank)
+    repaired(bank)
 
 
 def test_files_of_another_bank_are_not_taken_for_ones_own(
@@ -213,7 +213,7 @@ def test_files_of_another_bank_are_not_taken_for_ones_own(
     shutil.copytree(copy / ".index/keyword", folder / ".index/keyword")
     other.close()
     put(folder / ".index/manifest.db", None)
-    healed(bank)
+    repaired(bank)
 
 
 @pytest.mark.parametrize("sql", [
@@ -238,7 +238,7 @@ def test_suggestions_are_taken_from_rows_that_can_be_read(bank: Bank) -> None:
     with pytest.raises(NoteNotFound) as caught:
         bank.find("22")
     assert "did you mean 2" in caught.value.hint
-    healed(bank)
+    repaired(bank)
 
 
 def test_the_notes_are_not_touched_by_healing(bank: Bank, folder: Path) -> None:
@@ -246,7 +246,7 @@ def test_the_notes_are_not_touched_by_healing(bank: Bank, folder: Path) -> None:
         file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in folder.glob("*.md")
     }
     shutil.rmtree(folder / ".index")
-    healed(bank)
+    repaired(bank)
     after = {
         file.name: (file.read_bytes(), file.stat().st_mtime_ns) for file in folder.glob("*.md")
     }

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, append, delete, merge, recall, remember, rename, update
-from memory_bank.actions.upkeep import compare
+from memory_bank.actions.maintenance import compare
 from memory_bank.errors import StorageFailed
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux's own means")

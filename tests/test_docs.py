@@ -9,7 +9,7 @@ import pytest
 
 import memory_bank
 from memory_bank import config, open_bank, recall
-from memory_bank.frontends.cli._group import root
+from memory_bank.frontends.cli.root import root
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import doctor, links_of, list_notes, open_bank, recall, stats, tag_counts
-from memory_bank.actions.upkeep import watch
+from memory_bank.actions.maintenance import watch
 
 Git = Callable[..., str]
 

@@ -13,7 +13,7 @@ import pytest
 
 from memory_bank import inotify as module
 from memory_bank.inotify import InotifyQueue
-from memory_bank.notes.scan import scan
+from memory_bank.notes.file_scan import scan
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 

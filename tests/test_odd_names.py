@@ -23,7 +23,7 @@ from memory_bank import (
     restore,
 )
 from memory_bank.errors import BadName
-from memory_bank.frontends.mcp.quoting import one_line
+from memory_bank.frontends.mcp.fencing import one_line
 
 Opening = Callable[..., Bank]
 
@@ -48,7 +48,7 @@ def test_files_with_odd_names_are_read_and_listed(odd: Path, opening: Opening) -
     assert {note.path for note in list_notes(bank, 20).notes} == set(ODD)
     health = doctor(bank)
     assert {file.path for file in health.odd_names} == set(ODD)
-    assert health.healthy, "nothing has to be mended"
+    assert health.healthy, "nothing has to be repaired"
     for name in ODD:
         assert bank.find(name) == name
         delete(bank, name)

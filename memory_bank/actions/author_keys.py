@@ -32,7 +32,7 @@ def kept(old: str, new: str) -> str:
     return frontmatter.set_keys(new, changes) if changes else new
 
 
-def stamped(content: str, metadata: Mapping[str, object]) -> str:
+def with_author_keys(content: str, metadata: Mapping[str, object]) -> str:
     """Return a content whose front matter says of the author's keys what metadata says.
 
     A content without front matter stays as it is. Raises BadInput for one that can't be parsed.

@@ -9,6 +9,7 @@ from typing import Any
 
 from memory_bank import session_notes
 from memory_bank.actions.authors import record, warnings, writer
+from memory_bank.actions.duplicates import duplicates
 from memory_bank.actions.remember import (
     CREATED,
     DEFAULT_TYPE,
@@ -23,12 +24,11 @@ from memory_bank.actions.remember import (
     first_path,
     merge_into,
 )
-from memory_bank.actions.twins import twins
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, MemoryBankError, NoteExists, UnreadableNote
 from memory_bank.manifest import documents
-from memory_bank.notes import frontmatter, reader, spelling
+from memory_bank.notes import frontmatter, name_forms, note_parser
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import (
     check_tags,
@@ -143,7 +143,7 @@ class _Batch:
         if hashed in self._pending:
             bank.catch_up()
             self._pending.clear()
-        found = twins(bank, hashed, first_path(bank, item.content, item.type, item.name))
+        found = duplicates(bank, hashed, first_path(bank, item.content, item.type, item.name))
         same_as = found.far.path if found.far else None
         if found.near is not None:
             refs = {name: list(getattr(item, name)) for name in _REFERENCES}
@@ -214,7 +214,7 @@ def _completed(bank: Bank, item: Item) -> Item:
     """Return an item as it is written; raise BadInput for what can't be."""
     check_content(bank, item.content)
     check_source(item.source_type)
-    reader.encoded(item.type)  # a folder is named by it
+    note_parser.encoded(item.type)  # a folder is named by it
     kind = known_type(item.type) or DEFAULT_TYPE
     return replace(item, type=kind, tags=check_tags(item.tags), **_references(bank, item))
 
@@ -223,7 +223,7 @@ def _references(bank: Bank, item: Item) -> dict[str, Any]:
     """Return an item's references in the form that notes have them."""
     return {
         "entity_refs": [_plain(entity(reference)) for reference in item.entity_refs],
-        "file_refs": [spelling.of_file(file, bank.layout) for file in item.file_refs],
+        "file_refs": [name_forms.of_file(file, bank.layout) for file in item.file_refs],
         "symbol_refs": list(item.symbol_refs),
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from memory_bank import session_notes
-from memory_bank.actions.author_keys import stamped
+from memory_bank.actions.author_keys import with_author_keys
 from memory_bank.actions.authors import record, warnings, writer
 from memory_bank.actions.remember import (
     CREATED,
@@ -19,7 +19,7 @@ from memory_bank.actions.remember import (
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
-from memory_bank.notes import frontmatter, reader
+from memory_bank.notes import frontmatter, note_parser
 from memory_bank.notes.schema import check_tags, iso, key_of, known_type, note_id, read_meta
 
 
@@ -54,13 +54,13 @@ def create(
         "source_agent": agent_name(source_agent),
     }
     by = writer(source_type, source_agent)
-    given = content if by is None else stamped(content, metadata)
+    given = content if by is None else with_author_keys(content, metadata)
     text = _text(given, {key: value for key, value in metadata.items() if value}, wanted)
     check_size(bank, text)
     bank.store.create(path, text, given=content)
     bank.catch_up()
     unknown = record(bank, [path], by)
-    note = reader.parse(path, reader.encoded(text))
+    note = note_parser.parse(path, note_parser.encoded(text))
     return Remembered(
         schema_version=SCHEMA_VERSION,
         note_id=note.meta.id or path,
@@ -83,7 +83,7 @@ def _text(content: str, metadata: Mapping[str, object], tags: Sequence[str]) -> 
         return frontmatter.compose(metadata, content)
     raw, faults = frontmatter.metadata(parts)
     if faults:
-        raise BadInput(faults[0].reason, "mend it, or leave it out: it is made for you")
+        raise BadInput(faults[0].reason, "repair it, or leave it out: it is made for you")
     changes = {key: value for key, value in metadata.items() if key_of(raw, key) not in raw}
     if tags:
         changes[key_of(raw, "tags")] = list(dict.fromkeys([*read_meta(raw)[0].tags, *tags]))

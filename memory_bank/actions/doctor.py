@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from memory_bank.actions.joined import LinkShown
+from memory_bank.actions.linked_notes import LinkShown
 from memory_bank.actions.navigate import broken
 from memory_bank.bank import Bank, View
 from memory_bank.config import Settings
@@ -37,7 +37,7 @@ class FaultShown:
 
 
 @dataclass(frozen=True, slots=True)
-class Twins:
+class Duplicates:
     """Notes that claim the same id."""
 
     note_id: str
@@ -60,7 +60,7 @@ class Health:
     """The state of a bank."""
 
     healthy: bool = field(init=False)
-    """Whether there is nothing to mend."""
+    """Whether there is nothing to repair."""
     bank: str
     notes: int
     passages: int
@@ -69,11 +69,11 @@ class Health:
     broken_links: tuple[LinkShown, ...]
     odd_names: tuple[Unindexed, ...]
     """Notes whose names no new note may have, and why: they are read all the same."""
-    same_ids: tuple[Twins, ...]
+    same_ids: tuple[Duplicates, ...]
     secrets: tuple[SecretShown, ...]
     """Keys, tokens and passwords that stand in notes."""
-    healed: tuple[str, ...]
-    """What a killed process had left half done, or was damaged, and is mended just now."""
+    repaired: tuple[str, ...]
+    """What a killed process had left half done, or was damaged, and is repaired just now."""
     waiting: int
     """Passages without a vector."""
     problem: str | None
@@ -87,6 +87,11 @@ class Health:
     """Why git tells no dates, where there is a repository."""
     embedder: str
     max_note_bytes: int
+
+    @property
+    def healed(self) -> tuple[str, ...]:
+        """Return `repaired` by its former name, for this version."""
+        return self.repaired
 
     def __post_init__(self) -> None:
         """Sum up."""
@@ -102,7 +107,7 @@ class Health:
 
 
 def doctor(bank: Bank, progress: Progress | None = None) -> Health:
-    """Check the indices against the files, mend them, and list what only a person can mend."""
+    """Check the indices against the files, repair them, and list what only a person can repair."""
     report = bank.sync(progress)
     health = bank.read(lambda view: _health(view, bank, bank.settings, report))
     return replace(health, secrets=tuple(_secrets(bank)))
@@ -122,9 +127,9 @@ def _health(view: View, bank: Bank, settings: Settings, report: SyncReport) -> H
             for path in documents.hashes(view.manifest)
             if (reason := names.oddity(path))
         ),
-        same_ids=tuple(Twins(*row) for row in documents.same_ids(view.manifest)),
+        same_ids=tuple(Duplicates(*row) for row in documents.same_ids(view.manifest)),
         secrets=(),
-        healed=tuple(report.healed),
+        repaired=tuple(report.repaired),
         waiting=report.waiting,
         problem=report.problem or None,
         index=str(bank.layout.index),

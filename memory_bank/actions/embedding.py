@@ -91,7 +91,7 @@ def embedder_use(bank: Bank, name: str) -> Chosen:
 
     Raises BadInput for an unknown name, EmbedderUnavailable when it can't be used yet.
     """
-    from memory_bank.actions.setting import with_setting
+    from memory_bank.actions.setting_edit import with_setting
     from memory_bank.notes import files
     from memory_bank.notes.identity import etag
 

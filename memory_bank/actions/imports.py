@@ -28,7 +28,7 @@ from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
 from memory_bank.manifest import documents
 from memory_bank.note_rows import NoteRow
-from memory_bank.notes import frontmatter, reader
+from memory_bank.notes import frontmatter, note_parser
 from memory_bank.notes.identity import normalise
 from memory_bank.notes.names import folded, key, name_of
 from memory_bank.notes.note import Link
@@ -226,7 +226,7 @@ class _Run:
         """Return an entry's note as it is written here, and its hash."""
         item = entry.item
         whole = item.front_matter + item.content
-        reader.encoded(entry.key + whole)  # raises for what no note can hold
+        note_parser.encoded(entry.key + whole)  # raises for what no note can hold
         raw, _ = frontmatter.metadata(frontmatter.split(whole)) if item.front_matter else ({}, ())
         changes: dict[str, object] = {name: None for name in (FROM, HASH) if name in raw}
         changes |= dict.fromkeys(keys_of(raw, "source_type"), "import")

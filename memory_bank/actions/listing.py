@@ -10,7 +10,7 @@ from memory_bank import note_rows
 from memory_bank.actions.authors import editors
 from memory_bank.bank import Bank, View
 from memory_bank.errors import NoteNotFound
-from memory_bank.manifest import documents, filters, links
+from memory_bank.manifest import documents, filters, link_table
 from memory_bank.note_rows import BY_HAND, NoteRow
 from memory_bank.notes.dates import iso_of
 from memory_bank.notes.names import name_of
@@ -118,7 +118,7 @@ def show(bank: Bank, name: str) -> Shown:
     row = bank.read(lambda view: note_rows.note_at(view.manifest, path))
     if row is None:
         raise NoteNotFound(f"{path} is not indexed", "see `memory-bank doctor`")
-    backlinks = bank.read(lambda view: links.incoming(view.manifest, row.number))
+    backlinks = bank.read(lambda view: link_table.incoming(view.manifest, row.number))
     with bank.lock:
         seen = bank.access.of([row.key]).get(row.key)
         listed = _listed(note_rows.updated_by(row, bank.updates.all()))
@@ -154,7 +154,7 @@ def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
     The heading may be given by its path, `A > B`. Raises NoteNotFound, Conflict when several
     headings answer to it.
     """
-    from memory_bank.actions.writing import section_of
+    from memory_bank.actions.edit import section_of
 
     path = bank.find(name)
     note = bank.store.read(path)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memory_bank import note_rows
-from memory_bank.actions.joined import GHOST, LinkShown, node_of, shown
+from memory_bank.actions.linked_notes import GHOST, LinkShown, node_of, shown
 from memory_bank.bank import Bank, View
-from memory_bank.manifest import documents, links
-from memory_bank.manifest.links import LinkRow
+from memory_bank.manifest import documents, link_table
+from memory_bank.manifest.link_table import LinkRow
 
 if TYPE_CHECKING:
     from memory_bank.manifest.link_graph import LinkGraph
@@ -60,14 +60,14 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
     node = node_of(bank, name)
     if node.startswith(GHOST):
         ghost = node.removeprefix(GHOST)
-        rows = bank.read(lambda view: links.to_ghost(view.manifest, ghost))
+        rows = bank.read(lambda view: link_table.to_ghost(view.manifest, ghost))
         return NoteLinks(node, (), tuple(shown(row) for row in rows))
 
     def both(view: View) -> tuple[Sequence[LinkRow], Sequence[LinkRow], Sequence[str]]:
         note = note_rows.note_at(view.manifest, node)
         number = note.number if note else -1
-        out = links.outgoing(view.manifest, number)
-        return out, links.incoming(view.manifest, number), problems(view, out)
+        out = link_table.outgoing(view.manifest, number)
+        return out, link_table.incoming(view.manifest, number), problems(view, out)
 
     out, into, wrong = bank.read(both)
     return NoteLinks(
@@ -80,7 +80,7 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
 def ghosts(bank: Bank) -> tuple[Ghost, ...]:
     """Return the targets that are no notes, the most linked first."""
     bank.catch_up()
-    rows = bank.read(lambda view: links.all_links(view.manifest))
+    rows = bank.read(lambda view: link_table.all_links(view.manifest))
     sources: dict[str, list[str]] = {}
     for row in rows:
         if row.dest is None and not row.ambiguous and row.ghost:
@@ -111,7 +111,7 @@ def problems(view: View, rows: Sequence[LinkRow]) -> list[str]:
     notes = sorted(
         {row.dest for row in rows if row.dest is not None and (row.heading or row.anchor)}
     )
-    headings, blocks = links.anchors(view.manifest, notes) if notes else (set(), set())
+    headings, blocks = link_table.anchors(view.manifest, notes) if notes else (set(), set())
     found = []
     for row in rows:
         last = row.heading.split("#")[-1].strip().casefold()
@@ -130,14 +130,14 @@ def problems(view: View, rows: Sequence[LinkRow]) -> list[str]:
 
 def broken(view: View) -> tuple[LinkShown, ...]:
     """Return the broken links of the whole bank."""
-    rows = links.all_links(view.manifest)
+    rows = link_table.all_links(view.manifest)
     wrong = problems(view, rows)
     return tuple(shown(row, problem) for row, problem in zip(rows, wrong, strict=True) if problem)
 
 
 def count_problems(view: View) -> Counter[str]:
     """Count ghosts, broken links and orphans of the whole bank."""
-    rows = links.all_links(view.manifest)
+    rows = link_table.all_links(view.manifest)
     linked = {row.dest for row in rows if row.dest not in {None, row.source}}
     linking = {row.source for row in rows if row.dest != row.source}
     notes = documents.numbers(view.manifest)
@@ -165,4 +165,4 @@ def _slug(heading: str) -> str:
 def _graph(bank: Bank) -> LinkGraph:
     from memory_bank.manifest.link_graph import LinkGraph  # start-up: most questions need no walk
 
-    return LinkGraph(bank.read(lambda view: links.edges(view.manifest)))
+    return LinkGraph(bank.read(lambda view: link_table.edges(view.manifest)))

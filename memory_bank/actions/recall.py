@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.actions.authors import editors
-from memory_bank.actions.joined import LinkShown, joined, node_of
+from memory_bank.actions.linked_notes import LinkShown, linked, node_of
 from memory_bank.bank import Bank, View
 from memory_bank.config import MODES
 from memory_bank.errors import BadInput
@@ -196,7 +196,7 @@ def _found(
     asked = [_spelled(bank, one) for one in (*parsed.conditions, *wanted.conditions)]
     written = bank.updates.all() if any(one.key == "since" for one in asked) else {}
     within = filters.scope(view.manifest, asked, hidden=wanted.archived, written=written)
-    links = joined(view, wanted.node) if wanted.node else None
+    links = linked(view, wanted.node) if wanted.node else None
     found = view.engine.search(
         parsed.question,
         within if links is None else within.narrowed(links),
@@ -217,7 +217,7 @@ def _spelled(bank: Bank, condition: filters.Condition) -> filters.Condition:
     """Return a condition with the files that it names as links name them."""
     if condition.key != "links" or not isinstance(condition.value, str):
         return condition
-    from memory_bank.notes.spelling import of_file  # start-up: few questions name a file
+    from memory_bank.notes.name_forms import of_file  # start-up: few questions name a file
 
     files = (of_file(file, bank.layout) for file in condition.value.split(","))
     return condition._replace(value=",".join(files))

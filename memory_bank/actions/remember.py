@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from memory_bank import session_notes
 from memory_bank.actions.authors import record, warnings, writer
-from memory_bank.actions.twins import twins
+from memory_bank.actions.duplicates import duplicates
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, NoteExists
 from memory_bank.note_rows import NoteRow
-from memory_bank.notes import frontmatter, names, reader, spelling
+from memory_bank.notes import frontmatter, name_forms, names, note_parser
 from memory_bank.notes.note import Entity
 from memory_bank.notes.schema import (
     check_tags,
@@ -91,14 +91,14 @@ def remember(
     bank.catch_up()
     refs: dict[str, list[Any]] = {
         "entity_refs": [entity(reference)._asdict() for reference in entity_refs],
-        "file_refs": [spelling.of_file(file, bank.layout) for file in file_refs],
+        "file_refs": [name_forms.of_file(file, bank.layout) for file in file_refs],
         "symbol_refs": list(symbol_refs),
     }
     with bank.lock, bank.store.writing():  # nobody else writes the same content meanwhile
         bank.catch_up()
         hashed = content_hash(content)
         kind, by = known_type(type) or DEFAULT_TYPE, writer(source_type, source_agent)
-        found = twins(bank, hashed, first_path(bank, content, kind, name))
+        found = duplicates(bank, hashed, first_path(bank, content, kind, name))
         same_as = found.far.path if found.far else None
         if found.near is not None:
             done, changed = merge_into(bank, found.near, wanted, refs)
@@ -172,7 +172,7 @@ def check_content(bank: Bank, content: str) -> None:
 
 def check_size(bank: Bank, text: str) -> None:
     """Raise BadInput for a text of a note that is too large to be indexed, or is no text."""
-    size, most = len(reader.encoded(text)), bank.settings.memory.max_note_bytes
+    size, most = len(note_parser.encoded(text)), bank.settings.memory.max_note_bytes
     if size > most:
         raise BadInput(
             f"a note of {size:,} bytes is too large: it would not be indexed",

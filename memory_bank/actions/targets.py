@@ -95,7 +95,7 @@ def _candidates(bank: Bank, name: str) -> list[str]:
 
 def _under(bank: Bank, path: str, heading: str) -> Lines:
     """Return the lines under a heading, those under the headings below it included."""
-    from memory_bank.actions.writing import section_of
+    from memory_bank.actions.edit import section_of
 
     sections = bank.store.read(path).body.sections
     try:

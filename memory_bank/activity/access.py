@@ -33,9 +33,9 @@ class AccessLog(Log):
 
     lost = "accesses are not counted"
 
-    def __init__(self, folder: Path, healed: Callable[[], object] = lambda: None) -> None:
-        """Keep the counts in `folder`; `healed` is called when they had to be begun anew."""
-        super().__init__(folder / "access.db", _TABLES, _VERSION, healed)
+    def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
+        """Keep the counts in `folder`; `repaired` is called when they had to be started again."""
+        super().__init__(folder / "access.db", _TABLES, _VERSION, repaired)
 
     def of(self, notes: Iterable[str]) -> Mapping[str, Access]:
         """Return what is known of some notes; those never accessed are left out."""

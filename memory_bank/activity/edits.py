@@ -19,9 +19,9 @@ class EditLog(Log):
 
     lost = "who changed it is not written down"
 
-    def __init__(self, folder: Path, healed: Callable[[], object] = lambda: None) -> None:
-        """Keep the log in `folder`; `healed` is called when it had to be begun anew."""
-        super().__init__(folder / "edits.db", _TABLES, _VERSION, healed)
+    def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
+        """Keep the log in `folder`; `repaired` is called when it had to be started again."""
+        super().__init__(folder / "edits.db", _TABLES, _VERSION, repaired)
 
     def of(self, notes: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
         """Return the agents that changed some notes, the first one first; the others left out."""

@@ -15,11 +15,11 @@ class Log(sqlite.Opened):
     """What a caller is told when nothing can be written."""
 
     def __init__(
-        self, file: Path, tables: str, version: int, healed: Callable[[], object] = lambda: None
+        self, file: Path, tables: str, version: int, repaired: Callable[[], object] = lambda: None
     ) -> None:
-        """Keep the file of these tables; `healed` is called when it had to be begun anew."""
+        """Keep the file of these tables; `repaired` is called when it had to be started again."""
         super().__init__(file, tables, version)
-        self._healed = healed
+        self._repaired = repaired
 
     def read(self, sql: str, values: Iterable[str] | None = None) -> list[tuple[Any, ...]]:
         """Return the rows of a statement, with `IN ({})` for values; none if they can't be read."""
@@ -59,7 +59,7 @@ class Log(sqlite.Opened):
             sqlite.discard(self.file)
         except OSError as error:
             raise StorageFailed(f"{self.file} can't be replaced: {error.strerror}") from error
-        self._healed()
+        self._repaired()
 
     def _connect(self) -> sqlite.Connection:
         """Open the file in a folder that is the user's alone."""

@@ -14,9 +14,9 @@ class UpdateLog(Log):
 
     lost = "when it was updated is not written down"
 
-    def __init__(self, folder: Path, healed: Callable[[], object] = lambda: None) -> None:
-        """Keep the log in `folder`; `healed` is called when it had to be begun anew."""
-        super().__init__(folder / "updates.db", _TABLES, _VERSION, healed)
+    def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
+        """Keep the log in `folder`; `repaired` is called when it had to be started again."""
+        super().__init__(folder / "updates.db", _TABLES, _VERSION, repaired)
 
     def all(self) -> Mapping[str, float]:
         """Return when notes were updated, in seconds since the epoch; others are left out."""

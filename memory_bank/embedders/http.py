@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from memory_bank.embedders.base import digest
 from memory_bank.errors import BadSetting, EmbedderUnavailable
-from memory_bank.models.checksums import Known, recall, remember
+from memory_bank.models.verified_models import Known, recall, remember
 
 if TYPE_CHECKING:
     import ssl

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from memory_bank.embedders.base import digest
 from memory_bank.errors import EmbedderUnavailable
-from memory_bank.models.checksums import Known, recall, remember
+from memory_bank.models.verified_models import Known, recall, remember
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +87,7 @@ class Onnx:
     @cached_property
     def _key(self) -> str:
         """Name the files as they are now: another size or time means they are hashed again."""
-        return "|".join([str(self._folder), *_stamps(self._folder)])
+        return "|".join([str(self._folder), *_signatures(self._folder)])
 
     def _hash(self) -> str:
         from blake3 import blake3
@@ -120,8 +120,8 @@ class Onnx:
 def fingerprint(settings: Settings) -> str:
     """Name the files by size and time, and the settings that change what comes out of them."""
     folder = _folder(settings)
-    stamps = _stamps(folder) if folder else []
-    return digest(str(folder), stamps, _recipe(settings.onnx))
+    signatures = _signatures(folder) if folder else []
+    return digest(str(folder), signatures, _recipe(settings.onnx))
 
 
 def load(settings: Settings) -> Onnx:
@@ -149,17 +149,17 @@ def _files(folder: Path) -> list[Path]:
     return [*sorted(folder.glob(f"{_MODEL}*")), folder / _TOKENIZER]
 
 
-def _stamps(folder: Path) -> list[str]:
+def _signatures(folder: Path) -> list[str]:
     """Name the files as they are now, by size and time of change."""
-    stamps = []
+    signatures = []
     for path in _files(folder):
         try:
             about = path.stat()
         except OSError as error:
-            stamps.append(f"{path.name}:{error.strerror}")
+            signatures.append(f"{path.name}:{error.strerror}")
         else:
-            stamps.append(f"{path.name}:{about.st_size}:{about.st_mtime_ns}")
-    return stamps
+            signatures.append(f"{path.name}:{about.st_size}:{about.st_mtime_ns}")
+    return signatures
 
 
 def _recipe(options: Options) -> tuple[str, str, str, int]:

@@ -11,7 +11,7 @@ from itertools import islice
 from memory_bank.errors import EmbedderUnavailable, IndexDamaged
 from memory_bank.index.repairs import INDEXING, Repaired
 from memory_bank.index.report import Progress, SyncReport, silent
-from memory_bank.manifest import documents, write
+from memory_bank.manifest import document_writer, documents
 from memory_bank.manifest.manifest import COMPLETE, Manifest, filled_key
 from memory_bank.retrievers.base import Entry, Retriever
 from memory_bank.source import Document, Source
@@ -165,7 +165,9 @@ class Backfill:
         more: list[Entry] = []
         numbers: list[int] = []
         if again:
-            for number, found in self._read_again(write.indexed(self._manifest, [*again])):
+            for number, found in self._read_again(
+                document_writer.indexed(self._manifest, [*again])
+            ):
                 more += found
                 numbers.append(number)
         retriever.put([*entries, *more], [*touched, *numbers])
@@ -180,7 +182,7 @@ class Backfill:
         for number, key, known in rows:
             one = self._source.read(key)
             if isinstance(one, Document) and one.hash == known:
-                yield number, write.entries_again(self._manifest, number, one)
+                yield number, document_writer.entries_again(self._manifest, number, one)
 
     def _repairing(self, retriever: Retriever, work: Callable[[], None]) -> None:
         try:
@@ -195,7 +197,7 @@ class Backfill:
             self._manifest.put_meta(filled_key(retriever.name), _CUT_SHORT)
             self._put_complete("")
         retriever.clear()
-        rows = write.indexed(self._manifest)
+        rows = document_writer.indexed(self._manifest)
         found = self._read_again(rows)
         for start in range(0, len(rows), _REFILLED):
             entries = [entry for _, some in islice(found, _REFILLED) for entry in some]

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from memory_bank.manifest import documents, write
+from memory_bank.manifest import document_writer, documents
 from memory_bank.manifest.manifest import Manifest
-from memory_bank.source import Scan, Stamp
+from memory_bank.source import Scan, Signature
 
 
 class Changes(NamedTuple):
     """Documents to look into, and those that are gone."""
 
-    changed: dict[str, Stamp]
+    changed: dict[str, Signature]
     gone: tuple[int, ...] = ()
     refused: dict[str, str] | None = None
     """What can't be a document, if other than recorded."""
@@ -27,9 +27,14 @@ NONE = Changes({})
 
 
 def compare(manifest: Manifest, scan: Scan) -> Changes:
-    """Compare a scan of all documents with the manifest by stamps; hashes decide later."""
-    changes = _compare(manifest, write.stamps(manifest), write.unfinished_keys(manifest), scan)
-    same = write.refused(manifest) == scan.refused
+    """Compare a scan of all documents with the manifest by signatures; hashes decide later."""
+    changes = _compare(
+        manifest,
+        document_writer.signatures(manifest),
+        document_writer.unfinished_keys(manifest),
+        scan,
+    )
+    same = document_writer.refused(manifest) == scan.refused
     return changes if same else changes._replace(refused=scan.refused)
 
 
@@ -39,16 +44,18 @@ def compare_some(manifest: Manifest, scan: Scan, keys: Collection[str]) -> Chang
     For a manifest in which no batch is unfinished.
     """
     wanted = list(keys)
-    if write.any_refused(manifest, scan, wanted):
+    if document_writer.any_refused(manifest, scan, wanted):
         return None
-    return _compare(manifest, write.stamps(manifest, wanted), (), scan)
+    return _compare(manifest, document_writer.signatures(manifest, wanted), (), scan)
 
 
 def _compare(
-    manifest: Manifest, known: dict[str, Stamp], unfinished: Collection[str], scan: Scan
+    manifest: Manifest, known: dict[str, Signature], unfinished: Collection[str], scan: Scan
 ) -> Changes:
     changed = {
-        key: stamp for key, stamp in scan.stamps.items() if not stamp or known.get(key) != stamp
+        key: signature
+        for key, signature in scan.signatures.items()
+        if not signature or known.get(key) != signature
     }
-    gone = [key for key in (*known, *unfinished) if key not in scan.stamps]
+    gone = [key for key in (*known, *unfinished) if key not in scan.signatures]
     return Changes(changed, tuple(documents.numbers_of(manifest, gone)))

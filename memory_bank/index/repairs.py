@@ -31,7 +31,7 @@ def described(repaired: Sequence[str]) -> str:
     """Return what was repaired in words; empty when nothing was."""
     said = [words for name, words in _FINISHED.items() if name in repaired]
     again = [name for name in repaired if name not in _FINISHED]
-    return "; ".join([*said, *([f"made anew: {', '.join(again)}"] if again else ())])
+    return "; ".join([*said, *([f"rebuilt: {', '.join(again)}"] if again else ())])
 
 
 def unreported(what: str) -> None:

@@ -16,7 +16,7 @@ class SyncReport:
     indexed: int = 0
     removed: int = 0
     unindexed: int = 0
-    healed: list[str] = field(default_factory=list)
+    repaired: list[str] = field(default_factory=list)
     """What a killed process left half done, or was damaged or missing: names of `repairs`."""
     waiting: int = 0
     """Passages that have no vector yet."""
@@ -25,6 +25,11 @@ class SyncReport:
     leftover: list[str] = field(default_factory=list)
     """Temporary files that were met among the documents."""
     seconds: float = 0.0
+
+    @property
+    def healed(self) -> list[str]:
+        """Return `repaired` by its former name, for this version."""
+        return self.repaired
 
 
 def silent(what: str, done: int, total: int) -> None:

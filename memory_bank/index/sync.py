@@ -16,10 +16,10 @@ from memory_bank.index.changes import NONE, Changes, compare, compare_some
 from memory_bank.index.repairs import INDEXING, Repaired
 from memory_bank.index.report import Progress, SyncReport, silent
 from memory_bank.locks import WAIT
-from memory_bank.manifest import documents, link_resolution, write
+from memory_bank.manifest import document_writer, documents, link_resolution
 from memory_bank.manifest.manifest import Manifest
 from memory_bank.retrievers.base import Entry
-from memory_bank.source import Document, Read, Source, Stamp, Unchanged, Unreadable
+from memory_bank.source import Document, Read, Signature, Source, Unchanged, Unreadable
 
 BATCH = 1000
 """Documents in one batch: the lock is let go after each, so that others get their turn."""
@@ -98,7 +98,7 @@ class Indexer:
         return report
 
     def refresh(self) -> None:
-        """Have the source refresh what its stamps depend on, and index what differs for it."""
+        """Have the source refresh what its signatures depend on, and index what differs for it."""
         with self._manifest.guarded():
             if self._source.refresh(again=True):
                 self._work(SyncReport(), WAIT, silent)
@@ -108,7 +108,7 @@ class Indexer:
         if self._manifest.meta(_SOURCE) != self._source.fingerprint:
             with self._turn(WAIT), self._manifest.transaction():
                 if self._manifest.meta(_SOURCE) is not None:
-                    write.forget_stamps(self._manifest)
+                    document_writer.forget_signatures(self._manifest)
                 self._manifest.put_meta(_SOURCE, self._source.fingerprint)
 
     def _look(self, keys: Collection[str] | None) -> Changes:
@@ -127,7 +127,7 @@ class Indexer:
         progress: Progress,
         keys: Collection[str] | None = None,
     ) -> None:
-        """Index batch by batch, each document once: one of unknown stamp counts as changed."""
+        """Index batch by batch, each document once: one of unknown signature counts as changed."""
         size = BATCH * (1 if documents.any_document(self._manifest) else NEW)
         done = 0
         met: set[str] = set()
@@ -156,7 +156,7 @@ class Indexer:
 
     def _read(self, keys: list[str]) -> Iterator[tuple[str, Read]]:
         """Read documents as far as they are not what is indexed."""
-        known = write.known_hashes(self._manifest, keys)
+        known = document_writer.known_hashes(self._manifest, keys)
         for key in keys:
             yield key, self._source.read(key, known.get(key, ""))
 
@@ -165,28 +165,28 @@ class Indexer:
         if self._manifest.unfinished():
             self._repaired(INDEXING)
         new = [
-            (one, _stamp(one.stamp, changes, key))
+            (one, _signature(one.signature, changes, key))
             for key, one in found.items()
             if isinstance(one, Document)
         ]
         unreadable = {
-            key: (one, one.stamp) for key, one in found.items() if isinstance(one, Unreadable)
+            key: (one, one.signature) for key, one in found.items() if isinstance(one, Unreadable)
         }
         touched, entries = self._write(new, unreadable, changes)
         self._backfill.put(entries, touched)
         with self._manifest.transaction():
             same = {key: one for key, one in found.items() if isinstance(one, Unchanged)}
-            write.restamp(self._manifest, same)
-            write.finish(self._manifest, touched)
-            write.measure(self._manifest, len(entries))
+            document_writer.update_signatures(self._manifest, same)
+            document_writer.finish(self._manifest, touched)
+            document_writer.measure(self._manifest, len(entries))
         report.indexed += len(new)
         report.unindexed += len(unreadable)
         report.removed += len(changes.gone)
 
     def _write(
         self,
-        new: list[tuple[Document, Stamp]],
-        unreadable: Mapping[str, tuple[Unreadable, Stamp]],
+        new: list[tuple[Document, Signature]],
+        unreadable: Mapping[str, tuple[Unreadable, Signature]],
         changes: Changes,
     ) -> tuple[list[int], list[Entry]]:
         """Write the manifest's rows, pending; return the numbers touched and entries to put."""
@@ -195,15 +195,15 @@ class Indexer:
             self._backfill.begin()
             before = documents.numbers_of(manifest, [*(one.key for one, _ in new), *unreadable])
             names = link_resolution.names_held(manifest, [*before, *changes.gone])
-            write.mark_gone(manifest, changes.gone)
-            put, entries = write.put(manifest, new)
-            put += write.put_unreadable(manifest, unreadable)
+            document_writer.mark_gone(manifest, changes.gone)
+            put, entries = document_writer.put(manifest, new)
+            put += document_writer.put_unreadable(manifest, unreadable)
             held = link_resolution.names_held(manifest, put)
             link_resolution.relink(manifest, put, names | held)
             if changes.refused is not None:
-                write.put_refused(manifest, changes.refused)
+                document_writer.put_refused(manifest, changes.refused)
         return [*put, *changes.gone], entries
 
 
-def _stamp(own: Stamp | None, changes: Changes, key: str) -> Stamp:
+def _signature(own: Signature | None, changes: Changes, key: str) -> Signature:
     return changes.changed.get(key, "") if own is None else own

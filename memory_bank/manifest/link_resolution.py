@@ -37,10 +37,10 @@ def relink(manifest: Manifest, documents: Iterable[int], names: Iterable[int]) -
     ):
         for number, first, second in manifest.chunked(wanted.format(column=column), values):
             links[number] = (first, second)
-    meaning = _meaning(manifest, {name for pair in links.values() for name in pair})
+    resolved = _documents_of_names(manifest, {name for pair in links.values() for name in pair})
     manifest.executemany(
         "UPDATE links SET dest = ?, ambiguous = ? WHERE id = ?",
-        ((*_lead(meaning, first, second), number) for number, (first, second) in links.items()),
+        ((*_lead(resolved, first, second), number) for number, (first, second) in links.items()),
     )
 
 
@@ -64,7 +64,7 @@ def has_key(manifest: Manifest, key: str) -> bool:
     return manifest.execute(sql, (key,)).fetchone() is not None
 
 
-def _meaning(manifest: Manifest, names: set[int]) -> Callable[[int], list[int]]:
+def _documents_of_names(manifest: Manifest, names: set[int]) -> Callable[[int], list[int]]:
     """Look up what names mean: documents of the best rank, several when ambiguous."""
     best: dict[int, tuple[int, list[int]]] = {}
     rows = manifest.chunked(
@@ -79,9 +79,9 @@ def _meaning(manifest: Manifest, names: set[int]) -> Callable[[int], list[int]]:
     return lambda name: best.get(name, (0, []))[1]
 
 
-def _lead(meaning: Callable[[int], list[int]], first: int, second: int) -> tuple[int | None, int]:
+def _lead(resolved: Callable[[int], list[int]], first: int, second: int) -> tuple[int | None, int]:
     for name in (first, second):
-        documents = meaning(name)
+        documents = resolved(name)
         if len(documents) == 1:
             return documents[0], 0
         if documents:

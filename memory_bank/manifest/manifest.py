@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged
 
-VERSION = 10
+VERSION = 11
 """Changes whenever the tables change: the index is then rebuilt."""
 
 SEPARATOR = "\x1f"
@@ -35,7 +35,7 @@ _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, state INTEGER NOT NULL,
-    stamp TEXT NOT NULL, hash BLOB NOT NULL, size INTEGER NOT NULL DEFAULT 0,
+    signature TEXT NOT NULL, hash BLOB NOT NULL, size INTEGER NOT NULL DEFAULT 0,
     reason TEXT NOT NULL DEFAULT '', known_as TEXT NOT NULL DEFAULT '',
     title TEXT NOT NULL DEFAULT '', created REAL NOT NULL DEFAULT 0,
     updated REAL NOT NULL DEFAULT 0,

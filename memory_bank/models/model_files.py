@@ -96,5 +96,5 @@ def storage_failed(path: Path, error: OSError) -> StorageFailed:
     """Say that the disk refused a file."""
     return StorageFailed(
         f"{path}: can't be written: {error.strerror or error}",
-        "make room or mend the permissions, or set XDG_DATA_HOME to another folder",
+        "make room or repair the permissions, or set XDG_DATA_HOME to another folder",
     )

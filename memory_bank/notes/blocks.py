@@ -1,4 +1,4 @@
-"""Cut Markdown into headings and stretches of inline text: markdown-it's blocks, made faster.
+"""Cut Markdown into headings and inline blocks: markdown-it's blocks, made faster.
 
 markdown-it-py spends most of its time asking each block rule about each line. Here a rule is
 asked only about lines whose first character it can start with, and a paragraph of plain prose is
@@ -43,7 +43,7 @@ _RULE_ENDS = frozenset("*-_ \t")
 _UNDERLINE = re.compile(r"[-=:| \t]*")
 
 
-class Stretch(NamedTuple):
+class InlineBlock(NamedTuple):
     """The inline text of one paragraph, heading or table row."""
 
     cells: tuple[str, ...]
@@ -57,13 +57,13 @@ class Stretch(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """A text's stretches in order, and what is needed to find their place in it."""
+    """A text's inline blocks in order, and what is needed to find their place in it."""
 
     source: str
     """The text with newlines only and without NUL: as long, line by line, as the text itself."""
     starts: list[int]
     """Offset in the text of each of its lines."""
-    stretches: list[Stretch]
+    inline_blocks: list[InlineBlock]
     definitions: Mapping[str, tuple[int, int]]
     """Label of each link reference definition to its first line and the line after its last."""
     unread: str = ""
@@ -93,7 +93,7 @@ def _too_much(source: str, lines: int) -> str:
     return f"{marks:,} of the signs [ ` <, more than {MAX_MARKS:,}" if marks > MAX_MARKS else ""
 
 
-def _stretches(tokens: list[Token], source: str) -> Iterator[Stretch]:
+def _stretches(tokens: list[Token], source: str) -> Iterator[InlineBlock]:
     cells: list[str] = []
     row = 0
     before = Token("", "", 0)
@@ -105,11 +105,11 @@ def _stretches(tokens: list[Token], source: str) -> Iterator[Stretch]:
             else:
                 top = before.type == "heading_open" and not before.level
                 level = int(before.tag[1]) if top else 0
-                yield Stretch((token.content,), _first_line(token, source), level)
+                yield InlineBlock((token.content,), _first_line(token, source), level)
         elif kind == "tr_open" and token.map:
             row = token.map[0]
         elif kind == "tr_close":
-            yield Stretch(tuple(cells), row, 0, row=True)
+            yield InlineBlock(tuple(cells), row, 0, row=True)
             cells = []
         before = token
 

@@ -4,7 +4,7 @@ import codecs
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.errors import UnreadableNote
-from memory_bank.notes.places import BREAK
+from memory_bank.notes.block_positions import BREAK
 
 if TYPE_CHECKING:
     from memory_bank.notes.note import Fault

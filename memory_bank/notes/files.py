@@ -11,7 +11,7 @@ from pathlib import Path
 
 from memory_bank.errors import Conflict, NoteExists, StorageFailed
 from memory_bank.filenames import TEMPORARY_PREFIX
-from memory_bank.notes._swap import swap, written_now
+from memory_bank.notes.atomic_exchange import exchange, written_now
 from memory_bank.notes.folders import Entry, entry, held, is_link
 from memory_bank.notes.identity import etag
 
@@ -106,8 +106,8 @@ def replace(
     """Write a file atomically and durably; its mode stays, a new one has `mode` less the umask.
 
     `expected` is the etag the file must still have at the moment of the rename (ABSENT: no
-    file); else Conflict or NoteExists is raised and nothing changed. Where the system can swap two
-    files, that holds against programs that know of no lock.
+    file); else Conflict or NoteExists is raised and nothing changed. Where the system can exchange
+    two files, that holds against programs that know of no lock.
     """
     file = entry(file)
     try:
@@ -120,7 +120,7 @@ def replace(
         check(file, expected)
         if expected == ABSENT:
             _publish_new(temporary, file)
-        elif expected is None or not _swap_in(temporary, file, expected, etag(data)):
+        elif expected is None or not _exchange_if(temporary, file, expected, etag(data)):
             temporary.replace(file)
         file.sync()
     except OSError as error:
@@ -231,22 +231,22 @@ def _untouched(file: Entry, expected: str) -> bool:
     return not written_now(file) and current(file) == expected
 
 
-def _swap_in(temporary: Entry, file: Entry, expected: str, ours: str) -> bool:
-    """Put a new file in the place of one that is as expected; False where files can't be swapped.
+def _exchange_if(temporary: Entry, file: Entry, expected: str, ours: str) -> bool:
+    """Put a new file in the place of one that is as expected; False where files can't be exchanged.
 
     What came out is put back if it is another. Should somebody have saved once more meanwhile,
     that comes out instead of ours and is put in again: the newest version of theirs stays.
     """
     try:
         _await_writers(file)
-        if not swap(temporary, file):
+        if not exchange(temporary, file):
             return False
     except FileNotFoundError:
         raise _changed(file.path.name, expected, ABSENT) from None
     inside = ours
     while not (inside == ours and _untouched(temporary, expected)):
         found = current(temporary)
-        swap(temporary, file)
+        exchange(temporary, file)
         if current(temporary) == inside:
             raise _changed(file.path.name, expected, found)
         inside = found

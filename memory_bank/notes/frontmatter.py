@@ -15,9 +15,9 @@ from frontmatter.default_handlers import YAMLHandler
 
 from memory_bank.errors import UnreadableNote
 from memory_bank.notes import toml_edit, yaml_edit, yaml_tree
+from memory_bank.notes.block_positions import BREAK, BlockError, line_of
 from memory_bank.notes.decoding import BOM, Decoded, decode
 from memory_bank.notes.note import Fault
-from memory_bank.notes.places import BREAK, BlockError, line_of
 from memory_bank.notes.yaml_write import expected, line
 
 __all__ = [
@@ -168,7 +168,7 @@ def not_rewritten(reason: str, line_number: int) -> UnreadableNote:
     """Return the error of a file that stays as it is."""
     return UnreadableNote(
         f"{reason} (line {line_number}), so the file is not rewritten",
-        f"mend line {line_number} in an editor, then try again",
+        f"repair line {line_number} in an editor, then try again",
     )
 
 

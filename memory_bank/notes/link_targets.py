@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.filenames import FOLDER
+from memory_bank.notes.name_forms import in_reference
 from memory_bank.notes.names import key, name_of
-from memory_bank.notes.normal import nfc
-from memory_bank.notes.spelling import in_reference
+from memory_bank.notes.unicode_form import nfc
 from memory_bank.source import BY_ALIAS, BY_ID, BY_NAME, BY_PATH, BY_TITLE, Name
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from memory_bank.errors import BadName
 from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.notes.identity import DEVICES
-from memory_bank.notes.normal import nfc
+from memory_bank.notes.unicode_form import nfc
 
 _UNSEEN = frozenset(["Cc", "Cf", "Zl", "Zp"])
 """Categories of what can't be seen in a name: control, format, line and paragraph separators."""

@@ -79,7 +79,7 @@ class Section(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A stretch of a section that is ranked and embedded as one; short sections are one."""
+    """A piece of a section that is ranked and embedded as one; short sections are one."""
 
     line: int
     end_line: int

@@ -41,12 +41,12 @@ def passages(section: Section, size: int = SIZE) -> tuple[Passage, ...]:
     """
     text = _NEWLINE.sub("\n", section.text)
     if len(text) <= size * _WHOLE:
-        stretches = [_Part(0, len(text))]
+        inline_blocks = [_Part(0, len(text))]
     else:
-        stretches = list(_joined(_parts(text, size), size))
+        inline_blocks = list(_joined(_parts(text, size), size))
     starts = [0, *(found.end() for found in re.finditer("\n", text))]
     return tuple(
-        passage for part in stretches if (passage := _passage(section, text, starts, part))
+        passage for part in inline_blocks if (passage := _passage(section, text, starts, part))
     )
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 from memory_bank.errors import BadInput
 from memory_bank.notes.blocks import NEWLINE
 from memory_bank.notes.frontmatter import split
-from memory_bank.notes.links import WIKILINK, decoded, found_links, reference_link
+from memory_bank.notes.link_parser import WIKILINK, decoded, found_links, reference_link
 from memory_bank.notes.note import Link
 
 # What a line of front matter is made of, where it matters: strings and a comment's start. A string

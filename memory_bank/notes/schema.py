@@ -11,8 +11,8 @@ from memory_bank.agents import agent_name
 from memory_bank.errors import BadInput
 from memory_bank.notes.dates import iso, to_datetime
 from memory_bank.notes.identity import content_hash, normalise, note_id, slug
-from memory_bank.notes.normal import nfc
 from memory_bank.notes.note import Entity, Fault, Meta
+from memory_bank.notes.unicode_form import nfc
 
 __all__ = [
     "KEYS", "KNOWN_TYPES", "check_tags", "content_hash", "entity_of", "folder_of", "iso", "key_of",

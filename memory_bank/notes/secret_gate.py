@@ -8,7 +8,7 @@ from memory_bank.errors import SecretFound
 from memory_bank.notes import secrets
 from memory_bank.notes.secrets import Secret
 
-_TOLD = 5
+_MOST_LISTED = 5
 """Secrets that an error names."""
 
 
@@ -26,7 +26,7 @@ def check(
     in the note. `path` is looked at too, for a new name. Neither error nor traceback has a value.
     """
     found = _added(text, before, allowed)
-    places = [_place(text, given, secret) for secret in found[:_TOLD]]
+    places = [_place(text, given, secret) for secret in found[:_MOST_LISTED]]
     named = _added(path, before, allowed)
     found += named
     places += ["the note's name"] * len(named)
@@ -43,7 +43,7 @@ def _added(text: str, before: Sequence[str], allowed: Collection[str]) -> list[S
     new: dict[str, Secret] = {}
     for secret in found:
         value = _bare(secret.value)
-        if value not in known and value not in new and len(new) <= _TOLD:
+        if value not in known and value not in new and len(new) <= _MOST_LISTED:
             if any(secret.value in old for old in before):
                 known.add(value)
             else:
@@ -65,11 +65,11 @@ def _place(text: str, given: str, secret: Secret) -> str:
 
 def _refusal(found: Sequence[Secret], places: Sequence[str]) -> SecretFound:
     listed = [f"{secret.kind} ({place})" for secret, place in zip(found, places, strict=False)]
-    more = " and more" if len(found) > _TOLD else ""
+    more = " and more" if len(found) > _MOST_LISTED else ""
     what = "a secret" if len(found) == 1 else "secrets"
-    hashes = ", ".join(f'"{secrets.fingerprint(secret.value)}"' for secret in found[:_TOLD])
+    hashes = ", ".join(f'"{secrets.fingerprint(secret.value)}"' for secret in found[:_MOST_LISTED])
     return SecretFound(
-        f"nothing was written: it would add {what}: {', '.join(listed[:_TOLD])}{more}",
+        f"nothing was written: it would add {what}: {', '.join(listed[:_MOST_LISTED])}{more}",
         "write where it is kept instead; a person who wants it there may give --allow-secret on the"
         f" command line, or add to the settings: [secrets] allow = [{hashes}]",
     )

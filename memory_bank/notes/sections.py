@@ -7,11 +7,11 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
-from memory_bank.notes.blocks import Blocks, Stretch, cut
-from memory_bank.notes.links import links_in
+from memory_bank.notes.blocks import Blocks, InlineBlock, cut
+from memory_bank.notes.inline_text import Reading, plain_text
+from memory_bank.notes.link_parser import links_in
 from memory_bank.notes.note import Body, Fault, Link, Section
-from memory_bank.notes.offsets import Definition, definitions
-from memory_bank.notes.reading import Reading, plain_text
+from memory_bank.notes.source_map import Definition, definitions
 
 MAX_LINKS = 20_000
 MAX_HEADINGS = 20_000
@@ -38,10 +38,10 @@ def read_body(text: str, first_line: int = 1, offset: int = 0) -> Body:
     blocks = cut(text)
     known = definitions(blocks)
     found = _Found(blocks.unread)
-    for stretch in blocks.stretches:
-        if _may_say(stretch):
-            found.add(Reading(stretch, known), known, first_line + stretch.line)
-    heads = [stretch for stretch in blocks.stretches if stretch.level]
+    for inline_block in blocks.inline_blocks:
+        if _may_say(inline_block):
+            found.add(Reading(inline_block, known), known, first_line + inline_block.line)
+    heads = [inline_block for inline_block in blocks.inline_blocks if inline_block.level]
     found.headings = len(heads)
     heads = heads[:MAX_HEADINGS]
     names = [plain_text(head.cells[0][:_READ], known)[:LONGEST_HEADING] for head in heads]
@@ -52,7 +52,7 @@ def read_body(text: str, first_line: int = 1, offset: int = 0) -> Body:
 
 
 class _Found:
-    """What the stretches of a text hold, as far as it is kept."""
+    """What the inline blocks of a text hold, as far as it is kept."""
 
     def __init__(self, unread: str) -> None:
         self.unread = unread
@@ -64,7 +64,7 @@ class _Found:
         self.headings = 0
 
     def add(self, reading: Reading, known: Mapping[str, Definition], line: int) -> None:
-        """Take what a stretch holds that starts at a line of the file."""
+        """Take what an inline block holds that starts at a line of the file."""
         room = MAX_LINKS - len(self.links)
         if room > 0:
             self.links += islice(links_in(reading, known, line), room)
@@ -85,13 +85,13 @@ class _Found:
                 yield Fault(f"only the first {kept:,} of {count:,} {kind}")
 
 
-def _may_say(stretch: Stretch) -> bool:
-    """Tell at little cost whether a stretch may hold a link, a block id or a tag."""
-    return any("[" in cell or "#" in cell or "^" in cell for cell in stretch.cells)
+def _may_say(inline_block: InlineBlock) -> bool:
+    """Tell at little cost whether an inline block may hold a link, a block id or a tag."""
+    return any("[" in cell or "#" in cell or "^" in cell for cell in inline_block.cells)
 
 
 def _block_ids(reading: Reading) -> Iterator[tuple[str, int]]:
-    """Yield each `^id` at the end of a line, and its line counted from the stretch's first."""
+    """Yield each `^id` at the end of a line, and its line counted from the inline block's first."""
     if "^" in reading.text:
         text = reading.bare.text
         row = seen = 0
@@ -120,7 +120,11 @@ def _tag(written: str) -> str:
 
 
 def _sections(
-    text: str, blocks: Blocks, heads: Sequence[tuple[Stretch, str]], first_line: int, offset: int
+    text: str,
+    blocks: Blocks,
+    heads: Sequence[tuple[InlineBlock, str]],
+    first_line: int,
+    offset: int,
 ) -> Iterator[Section]:
     """Cut the text at its headings; what stands before the first is a section if it says a word."""
     starts = blocks.starts

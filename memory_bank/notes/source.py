@@ -11,11 +11,11 @@ from memory_bank.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.inotify import InotifyQueue
 from memory_bank.notes import files
 from memory_bank.notes.decoding import decode
+from memory_bank.notes.file_scan import UNKNOWN, StatSignature, look, scan, signature_of, trusted
 from memory_bank.notes.folders import held
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import names_of, target_of
 from memory_bank.notes.note import Meta, Note
-from memory_bank.notes.scan import UNKNOWN, FileStamp, look, scan, stamp_of, trusted
 from memory_bank.source import (
     Committed,
     Dates,
@@ -26,8 +26,8 @@ from memory_bank.source import (
     Read,
     Scan,
     Section,
+    Signature,
     Span,
-    Stamp,
     Unchanged,
     Unreadable,
     lines_between,
@@ -87,22 +87,22 @@ class NotesSource:
         """Temporary files that the last scan met."""
 
     def scan(self) -> Scan:
-        """Return the stamps of all notes.
+        """Return the signatures of all notes.
 
         Raises StorageFailed for a folder that can't be read (its notes are not gone) and NoBank
         when the root itself is missing.
         """
         found = scan(self._root)
         self.leftover = found.leftover
-        return Scan({path: self._dated(path, stamp) for path, stamp in found.files.items()},
+        return Scan({path: self._dated(path, signature) for path, signature in found.files.items()},
                     found.refused)  # fmt: skip
 
     def look(self, keys: Collection[str]) -> Scan | None:
-        """Return the stamps of some notes; None when one is there but can't be a note."""
+        """Return the signatures of some notes; None when one is there but can't be a note."""
         found = look(self._root, keys)
         if found is None:
             return None
-        return Scan({path: self._dated(path, stamp) for path, stamp in found.files.items()})
+        return Scan({path: self._dated(path, signature) for path, signature in found.files.items()})
 
     def changes(self) -> frozenset[str] | None:
         """Return the notes that the kernel reports as changed since the last call.
@@ -122,13 +122,13 @@ class NotesSource:
         """Read a note."""
         try:
             with held(self._root, key) as file:
-                found = stamp_of(file.stat())
+                found = signature_of(file.stat())
                 if found is None:
                     return None
                 if found[0] > self._max_bytes:
                     reason = f"{found[0]} bytes, more than the setting max_note_bytes ="
-                    stamp = self._trusted(key, found)
-                    return Unreadable(f"{reason} {self._max_bytes}", stamp, size=found[0])
+                    signature = self._trusted(key, found)
+                    return Unreadable(f"{reason} {self._max_bytes}", signature, size=found[0])
                 try:
                     data = files.read(file)
                 except StorageFailed as error:
@@ -137,18 +137,20 @@ class NotesSource:
             return None  # or a link is on the way now: what it leads to is no note of the bank
         return None if data is None else self._parsed(key, data, found, known)
 
-    def _parsed(self, key: str, data: bytes, found: FileStamp, known: str) -> Read:
-        from memory_bank.notes import reader  # start-up: a bank that is up to date needs no parser
+    def _parsed(self, key: str, data: bytes, found: StatSignature, known: str) -> Read:
+        from memory_bank.notes import (
+            note_parser,  # start-up: a bank that is up to date needs no parser
+        )
 
-        stamp, hashed = self._trusted(key, found), etag(data)
+        signature, hashed = self._trusted(key, found), etag(data)
         try:
             if hashed == known:
-                meta = reader.front_matter(data)
-                return Unchanged(stamp, self._dates(meta, key, found, data))
-            note = reader.parse(key, data)
+                meta = note_parser.front_matter(data)
+                return Unchanged(signature, self._dates(meta, key, found, data))
+            note = note_parser.parse(key, data)
         except UnreadableNote as error:
-            return Unreadable(error.message, stamp, hashed, found[0])
-        return document_of(note, self._dates(note.meta, key, found, data), self._prefix, stamp)
+            return Unreadable(error.message, signature, hashed, found[0])
+        return document_of(note, self._dates(note.meta, key, found, data), self._prefix, signature)
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
         """Return some lines of a note; None when it has other bytes now."""
@@ -178,16 +180,16 @@ class NotesSource:
             self._unavailable = self._queue is None
         self._asked = True
 
-    def _dated(self, path: str, found: FileStamp) -> Stamp:
-        """Return a stamp that is another one when the file, or what git says of it, is."""
+    def _dated(self, path: str, found: StatSignature) -> Signature:
+        """Return a signature that is another one when the file, or what git says of it, is."""
         committed = self._history.of(path) if self._history else None
         more = (committed.first, committed.last, committed.blob.hex()) if committed else ()
         return ".".join(map(str, (*found, *more)))
 
-    def _trusted(self, path: str, found: FileStamp) -> Stamp:
+    def _trusted(self, path: str, found: StatSignature) -> Signature:
         return self._dated(path, found) if trusted(found) else UNKNOWN
 
-    def _dates(self, meta: Meta, path: str, found: FileStamp, data: bytes) -> Dates:
+    def _dates(self, meta: Meta, path: str, found: StatSignature, data: bytes) -> Dates:
         """Return when a note was created and updated.
 
         Created: as it says, else by its first commit, else by its file's time. Updated: the latest
@@ -223,7 +225,7 @@ class NotesSource:
         return meta.updated_at is None and mtime > created + _SOON and self._history.known
 
 
-def document_of(note: Note, dates: Dates, prefix: str, stamp: Stamp) -> Document:
+def document_of(note: Note, dates: Dates, prefix: str, signature: Signature) -> Document:
     """Return a note as a document; `prefix` is the bank's folder below its project."""
     from memory_bank.notes.passages import passages  # start-up: as above
 
@@ -252,7 +254,7 @@ def document_of(note: Note, dates: Dates, prefix: str, stamp: Stamp) -> Document
         anchors=tuple((block.casefold(), line) for block, line in note.body.blocks.items()),
         faults=tuple(Fault(fault.reason, fault.line) for fault in note.faults),
         size=note.size,
-        stamp=stamp,
+        signature=signature,
     )
 
 

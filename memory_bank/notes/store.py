@@ -13,9 +13,9 @@ from memory_bank.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
 from memory_bank.layout import Layout
 from memory_bank.locks import locked
 from memory_bank.notes import files, names
+from memory_bank.notes.file_scan import Scan, scan
 from memory_bank.notes.folders import Entry, files_in, held, names_in
 from memory_bank.notes.identity import etag
-from memory_bank.notes.scan import Scan, scan
 
 if TYPE_CHECKING:
     from memory_bank.notes.journal import Change
@@ -39,7 +39,7 @@ class Store:
     def __init__(
         self,
         layout: Layout,
-        healed: Callable[[], None] | None = None,
+        repaired: Callable[[], None] | None = None,
         placing: Callable[[str], None] = lambda _: None,
         *,
         allowed: Collection[str] = (),
@@ -47,13 +47,13 @@ class Store:
     ) -> None:
         """Work on the files of the bank at `layout`.
 
-        `healed` is called when a change was finished that a killed writer had left half done,
+        `repaired` is called when a change was finished that a killed writer had left half done,
         `placing` with the path of each note before it comes to a place where none was. `allowed`
         has the fingerprints of values that are no secrets.
         """
         self._allowed = allowed
         self._allow_secrets = allow_secrets
-        self._healed = healed
+        self._repaired = repaired
         self._placing = placing
         self.root = layout.root
         self._trash = layout.trash
@@ -84,8 +84,8 @@ class Store:
             from memory_bank.notes import journal  # start-up: readers change nothing
 
             journal.recover(self.root, self._trash)
-            if self._healed is not None:
-                self._healed()
+            if self._repaired is not None:
+                self._repaired()
 
     def interrupted(self) -> bool:
         """Tell whether a killed writer left a change to finish."""
@@ -93,9 +93,9 @@ class Store:
 
     def read(self, path: str) -> "Note":
         """Read the note at a path; raise NoteNotFound or UnreadableNote."""
-        from memory_bank.notes import reader
+        from memory_bank.notes import note_parser
 
-        return reader.parse(path, self.read_bytes(path))
+        return note_parser.parse(path, self.read_bytes(path))
 
     def read_bytes(self, path: str) -> bytes:
         """Return the bytes of the file at a path; raise NoteNotFound."""
@@ -125,11 +125,11 @@ class Store:
 
         `given` is what the caller wrote of it. Raises SecretFound.
         """
-        from memory_bank.notes import reader
+        from memory_bank.notes import note_parser
 
         with self.writing():
             self.check_new(path, text, given=given)
-            data = reader.encoded(text)
+            data = note_parser.encoded(text)
             self._placing(path)
             with files.opened(self.root, path, "write", make=True) as file:
                 files.replace(file, data, files.ABSENT)
@@ -156,7 +156,7 @@ class Store:
         unless the file still has that etag. Raises UnreadableNote for a file that isn't UTF-8,
         SecretFound when the edit, whose text is `given`, adds one.
         """
-        from memory_bank.notes import reader
+        from memory_bank.notes import note_parser
 
         def checked(text: str) -> str:
             new = edit(text)
@@ -169,7 +169,7 @@ class Store:
             with files.opened(self.root, path, "write") as file:
                 if if_match is not None:
                     files.check(file, if_match)
-                new = reader.edited(data, checked)
+                new = note_parser.edited(data, checked)
                 if new != data:
                     files.replace(file, new, etag(data))
         return etag(new)

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 
 from memory_bank import toml
+from memory_bank.notes.block_positions import BREAK, BlockError, last_break, line_start, splice
 from memory_bank.notes.dates import iso
-from memory_bank.notes.places import BREAK, BlockError, last_break, line_start, splice
 from memory_bank.notes.yaml_write import expected as _as_yaml
 
 _AT = re.compile(r" \(at line ([0-9]+), column [0-9]+\)\Z")

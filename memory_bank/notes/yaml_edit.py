@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from memory_bank.notes.places import BlockError, last_break, line_end, line_start, splice
+from memory_bank.notes.block_positions import BlockError, last_break, line_end, line_start, splice
 from memory_bank.notes.yaml_tree import Node, parse, values
 from memory_bank.notes.yaml_write import expected, line, render
 

@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 import yaml
 
+from memory_bank.notes.block_positions import BlockError, line_of
 from memory_bank.notes.note import Fault
-from memory_bank.notes.places import BlockError, line_of
 
 MAX_DEPTH = 100
 MAX_VALUES = 20_000

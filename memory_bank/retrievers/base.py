@@ -120,7 +120,7 @@ class Matches:
 class Retriever(Protocol):
     """An index of passages that is filled by the indexer and asked by the search engine.
 
-    All methods raise IndexDamaged when the index is missing or broken; `clear` mends that.
+    All methods raise IndexDamaged when the index is missing or broken; `clear` repairs that.
     """
 
     @property

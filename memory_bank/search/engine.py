@@ -208,7 +208,7 @@ class Engine:
         return Evidence(
             words=words,
             notes=lists.found.get("notes", Matches()),
-            meaning=semantic,
+            semantic=semantic,
             weight=weight,
             code_weight=code_weight,
             mean_words=documents.mean_words(self._manifest),

@@ -26,7 +26,7 @@ INSIDE, EXPECTED = 0.25, 0.6
 that they must exceed: an expectation, so that having neighbours is no merit of long notes."""
 BEFORE_WORDS, AFTER_WORDS = (0.8, 0.5), (0.5, 0.4)
 """What the words of passages one and two places away add: an answer follows its question."""
-BESIDE_MEANING = (0.3, 0.2)
+BESIDE_SEMANTIC = (0.3, 0.2)
 """What their meaning adds, times the weight of meaning."""
 ALONE = 0.3
 """What the own score counts in place of a neighbour that others have and this passage lacks."""
@@ -66,7 +66,7 @@ class Evidence(NamedTuple):
 
     words: Matches = _NOTHING
     notes: Matches = _NOTHING
-    meaning: Matches = _NOTHING
+    semantic: Matches = _NOTHING
     weight: float = 0.0
     """Weight of meaning against words in prose."""
     code_weight: float = 0.0
@@ -82,21 +82,21 @@ class _Parts:
     """What speaks for each passage, each part 0 to about its weight."""
 
     def __init__(self, evidence: Evidence, context: Context, code_ratio: CodeRatio) -> None:
-        words, notes, meaning = evidence.words, evidence.notes, evidence.meaning
+        words, notes, semantic = evidence.words, evidence.notes, evidence.semantic
         self.owner = dict(zip(words.rows, words.documents, strict=True))
-        self.owner.update(zip(meaning.rows, meaning.documents, strict=True))
+        self.owner.update(zip(semantic.rows, semantic.documents, strict=True))
         # of a note that was found as a whole only, its first passage is shown
         known = set(self.owner.values())
         whole = zip(notes.rows, notes.documents, strict=True)
         self.owner.update([pair for pair in whole if pair[1] not in known])
         self.near = Neighbours(context) if context.following else None
-        lent = (*BEFORE_WORDS, *AFTER_WORDS), BESIDE_MEANING * 2
+        lent = (*BEFORE_WORDS, *AFTER_WORDS), BESIDE_SEMANTIC * 2
         self._lent = tuple(zip(*lent, strict=True))
         self.words = _words(evidence, self.near)
         self.notes = _notes(notes, self.near)
-        spread = _spread(meaning)
+        spread = _spread(semantic)
         weight = _weight(evidence, self.words, spread, code_ratio)
-        self.meaning = {row: weight * score for row, score in spread.items()}
+        self.semantic = {row: weight * score for row, score in spread.items()}
         self.titled = _titled(evidence.titled, self.near)
         self.further = [_Added(found) for found in evidence.further if found.matches]
         for found in evidence.further:
@@ -105,7 +105,7 @@ class _Parts:
         most = ((self.words, 1.0), (self.notes, NOTES), (self.titled, TITLED))
         self.full = sum((part for found, part in most if found), weight)
         self.full += sum(added.weight for added in self.further)
-        self._own = _sum(self.words, self.meaning)
+        self._own = _sum(self.words, self.semantic)
         self._container = context.container
         self._wholes = self._best_members()
 
@@ -135,7 +135,7 @@ class _Parts:
         parts = (
             ("keyword", "its words", self.words.get(row, 0.0)),
             ("notes", "its note's words", self.notes.get(note, 0.0)),
-            ("vectors", "its meaning", self.meaning.get(row, 0.0)),
+            ("vectors", "its meaning", self.semantic.get(row, 0.0)),
             ("neighbours", "what stands beside it", self._beside(row, note)),
             ("container", "what it is part of", self._whole(note)),
             ("titles", "a name in its title", self.titled.get(note, 0.0)),
@@ -158,14 +158,14 @@ class _Parts:
 
     def _in_sequence(self, near: Neighbours, row: int, note: int) -> float:
         """Add up the weighted scores of the passages in the notes before and after."""
-        words, meaning = self.words.get, self.meaning.get
-        own = ALONE * words(row, 0.0), ALONE * meaning(row, 0.0)
+        words, semantic = self.words.get, self.semantic.get
+        own = ALONE * words(row, 0.0), ALONE * semantic(row, 0.0)
         total = 0.0
         for place, (weight, meant) in zip(near.beside(note), self._lent, strict=True):
             if place is None:
                 total += weight * own[0] + meant * own[1]
             else:
-                total += weight * words(place, 0.0) + meant * meaning(place, 0.0)
+                total += weight * words(place, 0.0) + meant * semantic(place, 0.0)
         return total
 
     def _whole(self, note: int) -> float:
@@ -175,7 +175,7 @@ class _Parts:
         """Return for each container its best member, as a share of the best one's, weighted."""
         best: dict[str, float] = {}
         if self._container:
-            for row, score in (self.words or self.meaning).items():
+            for row, score in (self.words or self.semantic).items():
                 whole = self._container.get(self.owner[row])
                 if whole is not None:
                     best[whole] = max(best.get(whole, 0.0), score)
@@ -273,13 +273,13 @@ def _spread(matches: Matches) -> dict[int, float]:
 def _weight(
     evidence: Evidence,
     words: Mapping[int, float],
-    meaning: Mapping[int, float],
+    semantic: Mapping[int, float],
     code_ratio: CodeRatio,
 ) -> float:
     """Return what meaning weighs: for code more than for prose, with a good embedder far more."""
-    if not meaning or not words:
-        return evidence.weight if meaning else 0.0
-    total = _sum(words, meaning)
+    if not semantic or not words:
+        return evidence.weight if semantic else 0.0
+    total = _sum(words, semantic)
     best = nlargest(_BEST, zip(total.values(), map(neg, total), strict=True))
     code = min(max((code_ratio([-row for _, row in best]) - _CODE_FROM) / _CODE_OVER, 0.0), 1.0)
     return (1 - code) * evidence.weight + code * evidence.code_weight

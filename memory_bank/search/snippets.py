@@ -14,7 +14,7 @@ _HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*\n+|[ \t]*\n)+")
 
 
 def snippet(text: str, question: str, size: int = SNIPPET) -> str:
-    """Return the stretch of a text where most of a question's words are, white space folded.
+    """Return the piece of a text where most of a question's words are, white space folded.
 
     Headings at the start are left out: an answer names them anyway.
     """

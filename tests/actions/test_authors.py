@@ -25,7 +25,7 @@ from memory_bank import (
     show,
     update,
 )  # fmt: skip
-from memory_bank.actions.author_keys import OWN, kept, stamped
+from memory_bank.actions.author_keys import OWN, kept, with_author_keys
 from memory_bank.errors import BadInput, UnreadableNote
 from memory_bank.notes import frontmatter
 from memory_bank.notes.schema import keys_of
@@ -133,9 +133,9 @@ def test_whatever_an_agent_writes_the_author_stays(old: str, new: str) -> None:
 
 
 def test_a_stamp_needs_front_matter_that_can_be_read() -> None:
-    assert stamped("text", {"id": "x"}) == "text"
+    assert with_author_keys("text", {"id": "x"}) == "text"
     with pytest.raises(BadInput):
-        stamped("---\na: [\n---\n", {"id": "x"})
+        with_author_keys("---\na: [\n---\n", {"id": "x"})
 
 
 @pytest.mark.parametrize("content", ["Both.", FORGED])

@@ -34,7 +34,7 @@ def test_each_ailment_is_named(folder: Path, opening: Opening) -> None:
     assert "1001 bytes" in reasons["big.md"]
     assert {fault.path for fault in health.faults} == {"broken.md", "latin.md"}
     assert [(link.source, link.target) for link in health.broken_links] == [("a.md", "b.md")]
-    assert [(twins.note_id, twins.paths) for twins in health.same_ids] == [
+    assert [(duplicates.note_id, duplicates.paths) for duplicates in health.same_ids] == [
         ("same", ("a.md", "b.md"))
     ]
 
@@ -47,9 +47,9 @@ def test_what_is_damaged_is_mended_and_told(folder: Path, opening: Opening) -> N
     for file in (folder / ".index/keyword").iterdir():
         file.write_bytes(b"garbage")
     health = doctor(bank)
-    assert health.healed == ("keyword",)
+    assert health.repaired == ("keyword",)
     assert health.healthy
-    assert doctor(bank).healed == ()
+    assert doctor(bank).repaired == ()
 
 
 def test_an_embedder_that_can_not_be_had_is_a_problem(folder: Path, opening: Opening) -> None:

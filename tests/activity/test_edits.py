@@ -48,12 +48,12 @@ def test_a_damaged_log_is_set_aside_and_begun_anew(log: EditLog, tmp_path: Path)
     log.add(["a"], "codex", 1.0)
     log.close()
     (tmp_path / "state/edits.db").write_bytes(b"garbage" * 3000)
-    healed: list[str] = []
-    again = EditLog(tmp_path / "state", lambda: healed.append("edits"))
+    repaired: list[str] = []
+    again = EditLog(tmp_path / "state", lambda: repaired.append("edits"))
     assert again.of(["a"]) == {}
     assert again.add(["a"], "zed", 2.0) == ""
     assert again.of(["a"]) == {"a": ("zed",)}
-    assert healed == ["edits"]
+    assert repaired == ["edits"]
     assert (tmp_path / "state/edits.db.damaged").exists()
 
 

@@ -19,13 +19,13 @@ def test_the_latest_time_is_known_and_goes_with_a_new_name(tmp_path: Path) -> No
 
 
 def test_a_damaged_log_is_begun_anew(tmp_path: Path) -> None:
-    healed: list[int] = []
-    log = UpdateLog(tmp_path, lambda: healed.append(1))
+    repaired: list[int] = []
+    log = UpdateLog(tmp_path, lambda: repaired.append(1))
     log.add("a.md", 20.0)
     log.close()
     (tmp_path / "updates.db").write_bytes(b"garbage" * 3000)
-    log = UpdateLog(tmp_path, lambda: healed.append(1))
+    log = UpdateLog(tmp_path, lambda: repaired.append(1))
     assert log.all() == {}
     assert log.add("b.md", 1.0) == ""
-    assert (log.all(), healed) == ({"b.md": 1.0}, [1])
+    assert (log.all(), repaired) == ({"b.md": 1.0}, [1])
     log.close()

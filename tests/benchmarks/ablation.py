@@ -44,7 +44,7 @@ PARTS: dict[str, tuple[Swap, ...]] = {
         (ranking, "BEFORE_WORDS", (0.0, 0.0)),
         (ranking, "AFTER_WORDS", (0.0, 0.0)),
     ),
-    "meaning of the notes beside": ((ranking, "BESIDE_MEANING", (0.0, 0.0)),),
+    "meaning of the notes beside": ((ranking, "BESIDE_SEMANTIC", (0.0, 0.0)),),
     "the container": ((ranking, "CONTAINER", 0.0),),
     "names in titles": ((ranking, "TITLED", 0.0),),
     "the weight of meaning for code": ((ranking, "_CODE_FROM", 2.0),),

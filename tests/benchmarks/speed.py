@@ -133,7 +133,7 @@ def memory(place: Place) -> None:
     asked = corpus.questions(_QUERIES)
     place.bank.close()
     _weigh(place, "a process of the Python API", serving.by_python(place.folder, asked))
-    if "serve" in plugins.names("frontends.cli"):
+    if "serve" in plugins.names("frontends.cli.commands"):
         server = serving.by_server(_program(), place.folder, asked)
         _weigh(place, "the server for agents", server)
 

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from memory_bank import Bank, open_bank, recall
-from memory_bank.actions.upkeep import compare, sync
-from tests.benchmarks.doors import SETTINGS, Agent, CommandLine, Library, agents_are_served
+from memory_bank.actions.maintenance import compare, sync
+from tests.benchmarks.transports import SETTINGS, Agent, CommandLine, Library, agents_are_served
 from tests.benchmarks.writers import NAMES, TOKEN, Editor, Log, Mender, Writer
 
 KINDS = ("agent", "agent", "agent", "line", "editor", "library", "library", "library", "mender")
@@ -178,7 +178,7 @@ def kills(folder: Path, times: int, *, seed: int) -> Verdict:
         os.waitpid(child, 0)
         found.count("kills")
         with open_bank(folder, settings=SETTINGS) as bank:
-            found.wrongs += _healed(bank, found)
+            found.wrongs += _repaired(bank, found)
         if found.wrongs:
             break
     verdict = judge(folder, logs)
@@ -215,8 +215,8 @@ def _be_killed(folder: Path, number: int, log: Path) -> None:
         os._exit(1)
 
 
-def _healed(bank: Bank, found: Verdict) -> Iterator[str]:
-    """Ask once, as the next start does; then nothing may be left to mend."""
+def _repaired(bank: Bank, found: Verdict) -> Iterator[str]:
+    """Ask once, as the next start does; then nothing may be left to repair."""
     cut = bank.store.interrupted()
     begun = bank._opened().manifest.unfinished()
     recall(bank, "tok", mode="lexical", count_access=False)
@@ -231,7 +231,7 @@ def _healed(bank: Bank, found: Verdict) -> Iterator[str]:
     found.count("found cut short while writing", cut)
     found.count("found cut short while indexing", begun)
     report = sync(bank)
-    if report.healed or report.indexed:
+    if report.repaired or report.indexed:
         yield f"a sync after it found more to do: {report}"
 
 

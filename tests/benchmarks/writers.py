@@ -16,9 +16,9 @@ from typing import Any
 
 from memory_bank import open_bank
 from memory_bank.errors import MemoryBankError
-from memory_bank.notes._swap import swap
+from memory_bank.notes.atomic_exchange import exchange
 from memory_bank.notes.folders import Entry
-from tests.benchmarks.doors import SETTINGS, Door, Refused
+from tests.benchmarks.transports import SETTINGS, Door, Refused
 
 NAMES = [f"area{number % 3}/note{number}" for number in range(9)]
 TOKEN = re.compile(r"tok[a-z]+\d+x\d+z")
@@ -137,13 +137,13 @@ class Editor:
         return []
 
     def _beside(self, file: Path, line: str) -> list[str]:
-        """Let a new file take the name; swapped, so that it is known what was saved over."""
+        """Let a new file take the name; exchanged, so that it is known what was saved over."""
         text = file.read_text(encoding="utf-8")
         new = file.with_name(f"{file.name}.{self._who}")
         new.write_text(text + line, encoding="utf-8")
         try:
-            if not swap(Entry(new), Entry(file)):
-                raise RuntimeError("files can't be swapped on this file system")
+            if not exchange(Entry(new), Entry(file)):
+                raise RuntimeError("files can't be exchanged on this file system")
             return self._lost(new.read_text(encoding="utf-8"), text)
         finally:
             new.unlink()

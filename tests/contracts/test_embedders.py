@@ -13,7 +13,7 @@ from memory_bank.config import Settings
 from memory_bank.embedders.base import identity
 from memory_bank.errors import EmbedderUnavailable
 from memory_bank.models.numpy_setup import np
-from tests.embedders import doubles
+from tests.embedders import fakes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,7 +57,7 @@ def settings(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
         if request.param == "http":
-            with doubles.serving(doubles.openai) as served:
+            with fakes.serving(fakes.openai) as served:
                 url = f"{served.url}/v1/embeddings"
                 yield made._replace(http=made.http._replace(url=url, model="m", batch=3))
             return
@@ -69,8 +69,8 @@ def settings(
 def _onnx(folder: Path) -> Path:
     if not (find_spec("onnx") and find_spec("onnxruntime")):
         pytest.skip("onnx and onnxruntime are not installed")
-    doubles.tokenizer(folder / "tokenizer.json")
-    doubles.onnx_model(folder / "model.onnx")
+    fakes.tokenizer(folder / "tokenizer.json")
+    fakes.onnx_model(folder / "model.onnx")
     return folder
 
 
@@ -83,7 +83,7 @@ def embedder(settings: Settings) -> Embedder:
 def _load(settings: Settings) -> Embedder:
     module = plugins.load("embedders", settings.memory.embedder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_DATA_HOME", doubles.USERS_DATA)
+        patch.setenv("XDG_DATA_HOME", fakes.USERS_DATA)
         try:
             found: Embedder = module.load(settings)
         except EmbedderUnavailable as error:

@@ -12,7 +12,7 @@ from memory_bank import Bank, import_notes, plugins, show
 from memory_bank.actions import importers
 from memory_bank.actions.importers.base import Entry, Importer, Unread
 from memory_bank.actions.imports import PACKAGE, kinds, summaries
-from memory_bank.frontends.cli._outermost import run
+from memory_bank.frontends.cli.main import run
 
 ROWS = '''"""Rows of a table."""
 

@@ -15,14 +15,14 @@ from memory_bank.config import Http, Settings
 from memory_bank.embedders import http
 from memory_bank.errors import BadSetting, EmbedderUnavailable
 from memory_bank.models.numpy_setup import np
-from tests.embedders import doubles
-from tests.embedders.doubles import serving
+from tests.embedders import fakes
+from tests.embedders.fakes import serving
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from memory_bank.models.types import Kind
-    from tests.embedders.doubles import Handler, Served
+    from tests.embedders.fakes import Handler, Served
 
 KEY = "sk-very-secret"
 
@@ -50,9 +50,9 @@ def _fails(embedder: http.HttpEmbedder, reason: str, kind: Kind = "passage") -> 
 
 def test_openai_vectors_come_back_in_order() -> None:
     """The answer is sorted by index, and its vectors are scaled to length 1."""
-    with serving(doubles.openai) as served:
+    with serving(fakes.openai) as served:
         rows = _load(served).embed(["one", "two", "three"])
-    expected = np.array(doubles.vectors(["one", "two", "three"])) / 3
+    expected = np.array(fakes.vectors(["one", "two", "three"])) / 3
     assert np.abs(rows - expected).max() < 1e-6
     (request,) = served.requests
     assert request.path == "/v1/embeddings"
@@ -62,16 +62,16 @@ def test_openai_vectors_come_back_in_order() -> None:
 
 def test_ollama_is_known_by_its_path() -> None:
     """Its answers have another shape."""
-    with serving(doubles.ollama) as served:
+    with serving(fakes.ollama) as served:
         rows = _load(served, "/api/embed", key="").embed(["one", "two"])
-    assert np.abs(rows - np.array(doubles.vectors(["one", "two"])) / 3).max() < 1e-6
+    assert np.abs(rows - np.array(fakes.vectors(["one", "two"])) / 3).max() < 1e-6
     assert "Authorization" not in served.requests[0].headers
 
 
 def test_texts_are_sent_in_batches_without_the_blank_ones() -> None:
     """A blank text is refused by some servers, so it isn't sent."""
     texts = ["a", "", "b", "c", "  ", "d", "e"]
-    with serving(doubles.openai) as served:
+    with serving(fakes.openai) as served:
         rows = _load(served, batch=2).embed(texts)
     assert [request.body["input"] for request in served.requests] == [["a", "b"], ["c", "d"], ["e"]]
     assert np.linalg.norm(rows, axis=1).round(5).tolist() == [1, 0, 1, 1, 0, 1, 1]
@@ -79,7 +79,7 @@ def test_texts_are_sent_in_batches_without_the_blank_ones() -> None:
 
 def test_a_long_text_is_cut_between_characters() -> None:
     """One text too long would have the whole batch refused."""
-    with serving(doubles.openai) as served:
+    with serving(fakes.openai) as served:
         _load(served).embed(["x" + "é" * 30_000, "half \udc80 pair"])
     first, second = served.requests[0].body["input"]
     assert 19_990 < len(first.encode()) <= 20_000
@@ -94,7 +94,7 @@ def test_too_many_requests_is_tried_again() -> None:
     def answer(handler: Handler) -> None:
         status = next(answers, 200)
         if status == 200:
-            doubles.openai(handler)
+            fakes.openai(handler)
         else:
             handler.reply({"error": "slow down"}, status, Retry_After="0")
 
@@ -169,7 +169,7 @@ def test_a_dropped_connection_is_tried_again() -> None:
             handler.connection.shutdown(socket.SHUT_RDWR)
             handler.close_connection = True
         else:
-            doubles.openai(handler)
+            fakes.openai(handler)
 
     with serving(answer) as served:
         assert _load(served).embed(["one"]).any()
@@ -190,7 +190,7 @@ def test_no_server_is_said_at_once() -> None:
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirection_never_carries_the_key(status: int) -> None:
     """Neither the key nor the texts reach another host; the message says where it points."""
-    with serving(doubles.openai) as other:
+    with serving(fakes.openai) as other:
         target = f"{other.url.replace('127.0.0.1', 'localhost')}/v1/embeddings"
         with serving(lambda handler: handler.reply({}, status, Location=target)) as served:
             assert target in _fails(_load(served), "embedder_refused")
@@ -263,7 +263,7 @@ def test_a_wrong_answer_is_refused(body: object) -> None:
 
 def test_the_dimension_is_asked_once() -> None:
     """It is remembered for the next run; the texts of an answer tell it, too."""
-    with serving(doubles.openai) as served:
+    with serving(fakes.openai) as served:
         assert _load(served).dimension == 128
         assert _load(served).dimension == 128
         assert len(served.requests) == 1
@@ -274,7 +274,7 @@ def test_the_dimension_is_asked_once() -> None:
 
 def test_a_set_dimension_is_not_asked_for() -> None:
     """And vectors of another length are refused."""
-    with serving(doubles.openai) as served:
+    with serving(fakes.openai) as served:
         assert _load(served, dimension=128).dimension == 128
         assert _load(served, dimension=128).embed([]).shape == (0, 128)
         assert served.requests == []
@@ -284,7 +284,7 @@ def test_a_set_dimension_is_not_asked_for() -> None:
 
 def test_a_model_that_changed_is_noticed() -> None:
     """Vectors of two lengths never mix; the next run asks anew."""
-    with serving(doubles.openai) as served:
+    with serving(fakes.openai) as served:
         embedder = _load(served)
         assert embedder.dimension == 128
 
@@ -315,13 +315,13 @@ def test_a_proxy_is_not_asked_for_this_machine(monkeypatch: pytest.MonkeyPatch) 
     """Company-wide proxy variables would hide a server on localhost."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     monkeypatch.delenv("no_proxy", raising=False)
-    with serving(doubles.openai) as served:
+    with serving(fakes.openai) as served:
         assert _load(served).embed(["one"]).any()
 
 
 def test_a_proxy_of_the_environment_reaches_other_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a company, often the only way out; `no_proxy` names what is reached without."""
-    with serving(doubles.openai) as proxy:
+    with serving(fakes.openai) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url)
         monkeypatch.delenv("no_proxy", raising=False)
         monkeypatch.delenv("NO_PROXY", raising=False)
@@ -351,7 +351,7 @@ def test_no_other_variable_names_a_proxy_or_a_key(
     monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
     for name in ("http_proxy", "HTTP_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    with serving(doubles.openai) as served:
+    with serving(fakes.openai) as served:
         monkeypatch.setenv("all_proxy", served.url)
         _fails(_load("http://model.invalid/v1/embeddings"), "embedder_unreachable")
         assert served.requests == []
@@ -426,7 +426,7 @@ def test_a_query_string_is_sent_but_never_shown(caplog: pytest.LogCaptureFixture
 
 def test_an_endless_time_limit_is_no_error() -> None:
     """A socket can't be told to wait for ever."""
-    with serving(doubles.openai) as served:
+    with serving(fakes.openai) as served:
         assert _load(served, timeout=float("inf")).embed(["one"]).any()
 
 

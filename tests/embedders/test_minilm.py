@@ -13,7 +13,7 @@ from memory_bank.errors import EmbedderUnavailable
 from memory_bank.models import bert_encoder
 from memory_bank.models.model_files import Pinned, read_tensors
 from memory_bank.models.numpy_setup import np
-from tests.embedders import doubles
+from tests.embedders import fakes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,9 +25,9 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     folder = tmp_path / "memory-bank" / "models" / "minilm"
     folder.mkdir(parents=True)
-    weights = doubles.bert_weights(positions=256, dimension=384)
+    weights = fakes.bert_weights(positions=256, dimension=384)
     save_file(weights, folder / "model.safetensors")
-    doubles.tokenizer(folder / "tokenizer.json")
+    fakes.tokenizer(folder / "tokenizer.json")
     files = tuple(
         Pinned(name, (folder / name).stat().st_size, "0" * 64)
         for name in ("model.safetensors", "tokenizer.json")
@@ -39,7 +39,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> minilm.MiniLM:
     """Load the true model, where the user has installed it."""
-    monkeypatch.setenv("XDG_DATA_HOME", doubles.USERS_DATA)
+    monkeypatch.setenv("XDG_DATA_HOME", fakes.USERS_DATA)
     try:
         return minilm.load(Settings())
     except EmbedderUnavailable as error:

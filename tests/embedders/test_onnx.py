@@ -12,8 +12,8 @@ from memory_bank.config import Onnx, Settings
 from memory_bank.embedders import onnx
 from memory_bank.errors import EmbedderUnavailable
 from memory_bank.models.numpy_setup import np
-from tests.embedders import doubles
-from tests.embedders.doubles import TABLE, Shape
+from tests.embedders import fakes
+from tests.embedders.fakes import TABLE, Shape
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,8 +42,8 @@ def _load(folder: Path, **options: Any) -> onnx.Onnx:
 
 def _folder(tmp_path: Path, shape: Shape | None = None) -> Path:
     tmp_path.mkdir(exist_ok=True)
-    doubles.tokenizer(tmp_path / "tokenizer.json")
-    doubles.onnx_model(tmp_path / "model.onnx", shape or Shape())
+    fakes.tokenizer(tmp_path / "tokenizer.json")
+    fakes.onnx_model(tmp_path / "model.onnx", shape or Shape())
     return tmp_path
 
 
@@ -139,7 +139,7 @@ def test_a_damaged_model_is_named(tmp_path: Path, body: bytes) -> None:
 def test_a_model_that_cannot_run_says_why(tmp_path: Path) -> None:
     """This tokenizer gives ids that the model's table lacks."""
     folder = _folder(tmp_path)
-    made = doubles.tokenizer(folder / "tokenizer.json")
+    made = fakes.tokenizer(folder / "tokenizer.json")
     made.add_tokens([f"word{number}" for number in range(30)])
     made.save(str(folder / "tokenizer.json"))
     with pytest.raises(EmbedderUnavailable, match="out of data bounds") as caught:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, note_rows, retrievers
-from memory_bank.actions.upkeep import compare
+from memory_bank.actions.maintenance import compare
 from memory_bank.manifest.manifest import PENDING
 
 
@@ -20,7 +20,7 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
     (folder / "c.md").write_bytes(b"\0")
     (folder / "link.md").symlink_to("nowhere")
     opened = opening(folder, memory__embedder="hashing")
-    time.sleep(0.15)  # until stamps are trusted: what is read again is mended
+    time.sleep(0.15)  # until signatures are trusted: what is read again is repaired
     opened.sync()
     return opened
 

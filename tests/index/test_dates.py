@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memory_bank import Bank
-from memory_bank.actions.upkeep import compare
+from memory_bank.actions.maintenance import compare
 from memory_bank.manifest import documents
 from memory_bank.repo import git as asked
 

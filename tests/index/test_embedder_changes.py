@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from memory_bank import Bank, open_bank, recall
-from tests.embedders import doubles
+from tests.embedders import fakes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,8 +29,8 @@ def model(tmp_path: Path) -> Path:
     """Write a small real model."""
     folder = tmp_path / "model"
     folder.mkdir()
-    doubles.tokenizer(folder / "tokenizer.json")
-    doubles.onnx_model(folder / "model.onnx")
+    fakes.tokenizer(folder / "tokenizer.json")
+    fakes.onnx_model(folder / "model.onnx")
     return folder
 
 
@@ -59,11 +59,11 @@ def _asked(notes: Path, model: Path, **options: object) -> tuple[str, str | None
 
 
 def _replace_model(model: Path) -> None:
-    doubles.onnx_model(model / "model.onnx", doubles.Shape(inputs=("input_ids",)))
+    fakes.onnx_model(model / "model.onnx", fakes.Shape(inputs=("input_ids",)))
 
 
 def _replace_tokenizer(model: Path) -> None:
-    made = doubles.tokenizer(model / "tokenizer.json")
+    made = fakes.tokenizer(model / "tokenizer.json")
     made.add_tokens(["kestrel"])
     made.save(str(model / "tokenizer.json"))
 

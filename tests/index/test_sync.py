@@ -15,7 +15,7 @@ from memory_bank.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
 from memory_bank.index import backfill, sync
 from memory_bank.manifest import documents
 from memory_bank.manifest.manifest import PENDING
-from memory_bank.notes import scan
+from memory_bank.notes import file_scan
 from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.retrievers.vectors.vector_index import VectorIndex
 
@@ -51,15 +51,15 @@ def test_a_report_tells_what_was_done(folder: Path, opening: Opening) -> None:
     (folder / "binary.md").write_bytes(b"\0")
     bank = opening(folder)
     first = bank.sync()
-    assert (first.indexed, first.unindexed, first.removed, first.healed) == (3, 1, 0, [])
+    assert (first.indexed, first.unindexed, first.removed, first.repaired) == (3, 1, 0, [])
     (folder / "n0.md").unlink()
     (folder / "n1.md").write_text("changed")
     second = bank.sync()
-    assert (second.indexed, second.removed, second.healed) == (1, 1, [])
+    assert (second.indexed, second.removed, second.repaired) == (1, 1, [])
     time.sleep(0.15)
     bank.sync()
     third = bank.sync()
-    assert (third.indexed, third.removed, third.healed, third.problem) == (0, 0, [], "")
+    assert (third.indexed, third.removed, third.repaired, third.problem) == (0, 0, [], "")
 
 
 def test_bytes_decide_not_stamps(
@@ -101,7 +101,7 @@ def test_stamps_that_are_never_trusted_do_not_keep_it_busy_for_ever(
     """A clock that was set back makes every file look new, at each look."""
     monkeypatch.setattr(sync, "BATCH", 3)
     monkeypatch.setattr(sync, "NEW", 1)
-    monkeypatch.setattr(scan, "_RACY_NS", 10**18)
+    monkeypatch.setattr(file_scan, "_RACY_NS", 10**18)
     fill(folder, 10)
     steps = iter(range(50))
     bank = opening(folder)
@@ -128,7 +128,7 @@ def test_what_a_batch_could_not_finish_is_put_again(
         (PENDING,)
     ]
     report = bank.sync()
-    assert report.healed == ["indexing"]
+    assert report.repaired == ["indexing"]
     assert report.indexed == 2
     assert found(bank, "word1")[0] == "n1.md"
 
@@ -153,7 +153,7 @@ def test_a_retriever_that_breaks_in_a_batch_is_filled_again(
     assert found(bank, "osprey") == ["new.md"]
     assert len(found(bank, "kestrel")) == 2
     assert bank.take_repaired() == ["keyword"]
-    assert bank.sync().healed == []
+    assert bank.sync().repaired == []
 
 
 def test_a_refill_that_is_cut_short_is_done_by_the_next_query(
@@ -205,8 +205,8 @@ def test_a_thorough_sync_finds_what_a_retriever_lost(
     assert note is not None
     retriever.put([], [note.number])
     retriever.commit()
-    assert bank.sync().healed == [retriever.name]
-    assert bank.sync().healed == []
+    assert bank.sync().repaired == [retriever.name]
+    assert bank.sync().repaired == []
     assert found(bank, "word1", "hybrid")[0] == "n1.md"
 
 
@@ -224,7 +224,7 @@ def test_an_index_that_another_process_made_anew_is_not_written_to(
     with pytest.raises(IndexDamaged, match="replaced"), old.turn():
         old._backfill.repair(old.retrievers.get("keyword"))
     assert found(first, "osprey") == found(second, "osprey") == ["new.md"]
-    assert second.sync().healed == []
+    assert second.sync().repaired == []
 
 
 def test_moving_renaming_and_restoring_embed_nothing(

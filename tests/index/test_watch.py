@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, doctor, inotify, recall
-from memory_bank.actions.upkeep import watch
+from memory_bank.actions.maintenance import watch
 from memory_bank.index import watch as watching
 from memory_bank.index.watch import Watcher, unavailable
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, note_rows
-from memory_bank.manifest import documents, links, neighbourhood
+from memory_bank.manifest import documents, link_table, neighbourhood
 from memory_bank.retrievers.base import Scope
 from memory_bank.source import Section
 
@@ -103,17 +103,17 @@ def test_passages_have_their_place_and_section(bank: Bank) -> None:
 
 def test_the_link_table_is_read_both_ways(bank: Bank) -> None:
     base = bank._opened().manifest
-    out = links.outgoing(base, number(bank, "b.md"))
+    out = link_table.outgoing(base, number(bank, "b.md"))
     assert [(row.dest_key, row.ghost, row.type) for row in out] == [
         ("a.md", "", "supersedes"),
         ("", "src/x.py", "supersedes"),
     ]
-    assert [row.source_key for row in links.incoming(base, number(bank, "b.md"))] == ["c.md"]
-    assert [row.source_key for row in links.to_ghost(base, "SRC/x.py")] == ["b.md"]
-    assert set(links.edges(base)) == {
+    assert [row.source_key for row in link_table.incoming(base, number(bank, "b.md"))] == ["c.md"]
+    assert [row.source_key for row in link_table.to_ghost(base, "SRC/x.py")] == ["b.md"]
+    assert set(link_table.edges(base)) == {
         ("b.md", "a.md", "supersedes"),
         ("b.md", "ghost:src/x.py", "supersedes"),
         ("c.md", "b.md", "related_to"),
     }
-    headings, _ = links.anchors(base, [number(bank, "a.md")])
+    headings, _ = link_table.anchors(base, [number(bank, "a.md")])
     assert headings == {(number(bank, "a.md"), "a"), (number(bank, "a.md"), "deep")}

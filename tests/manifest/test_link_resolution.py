@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, note_rows
-from memory_bank.manifest import links
+from memory_bank.manifest import link_table
 
 Opening = Callable[..., Bank]
 
@@ -24,7 +24,7 @@ def leads(bank: Bank) -> dict[str, list[str]]:
     """Map each note to where its links lead: a path, `ghost:` and a name, or `?`."""
     bank.catch_up()
     found: dict[str, list[str]] = {}
-    for row in links.all_links(bank._opened().manifest):
+    for row in link_table.all_links(bank._opened().manifest):
         goal = "?" if row.ambiguous else row.dest_key or f"ghost:{row.ghost}"
         found.setdefault(row.source_key, []).append(goal)
     return found

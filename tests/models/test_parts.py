@@ -10,11 +10,11 @@ import pytest
 from safetensors.numpy import save_file
 
 from memory_bank.errors import EmbedderUnavailable
-from memory_bank.models import checksums, tokenizer
-from memory_bank.models.checksums import Known
+from memory_bank.models import tokenizer, verified_models
 from memory_bank.models.model_files import read_tensors
 from memory_bank.models.numpy_setup import np
 from memory_bank.models.quantization import unit
+from memory_bank.models.verified_models import Known
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,29 +144,29 @@ def test_missing_files_are_named(tmp_path: Path) -> None:
 
 def test_what_is_known_survives_damage(cache: Path) -> None:
     """A cache is no reason for an error."""
-    assert checksums.recall("a") == Known()
-    checksums.remember("a", Known(3, "abc"))
-    checksums.remember("b", Known(4))
-    assert checksums.recall("a") == Known(3, "abc")
-    assert checksums.recall("b") == Known(4)
+    assert verified_models.recall("a") == Known()
+    verified_models.remember("a", Known(3, "abc"))
+    verified_models.remember("b", Known(4))
+    assert verified_models.recall("a") == Known(3, "abc")
+    assert verified_models.recall("b") == Known(4)
     (path,) = (cache / "memory-bank").iterdir()
     for text in ("{", "[]", '{"a": 1}', '{"a": {"dimension": "x", "model_hash": ""}}', "\0"):
         path.write_text(text, encoding="utf-8")
-        assert checksums.recall("a") == Known()
-        checksums.remember("c", Known(5))
-        assert checksums.recall("c") == Known(5)
+        assert verified_models.recall("a") == Known()
+        verified_models.remember("c", Known(5))
+        assert verified_models.recall("c") == Known(5)
 
 
 def test_only_the_newest_models_stay_known() -> None:
     """The file doesn't grow for ever."""
     for number in range(70):
-        checksums.remember(str(number), Known(number + 1))
-    assert checksums.recall("0") == Known()
-    assert checksums.recall("69") == Known(70)
+        verified_models.remember(str(number), Known(number + 1))
+    assert verified_models.recall("0") == Known()
+    assert verified_models.recall("69") == Known(70)
 
 
 def test_a_cache_that_cannot_be_written_is_no_error(cache: Path) -> None:
     """It is only asked for again."""
     cache.write_text("a file where the folder should be", encoding="utf-8")
-    checksums.remember("a", Known(3))
-    assert checksums.recall("a") == Known()
+    verified_models.remember("a", Known(3))
+    assert verified_models.recall("a") == Known()

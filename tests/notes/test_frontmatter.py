@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from memory_bank.errors import BadInput, UnreadableNote
-from memory_bank.notes import reader, yaml_tree
+from memory_bank.notes import note_parser, yaml_tree
 from memory_bank.notes.decoding import BOM, decode
 from memory_bank.notes.frontmatter import (
     NoteHandler,
@@ -569,7 +569,7 @@ def test_front_matter_beyond_a_bound_is_a_fault_and_never_rewritten(
 ) -> None:
     text = f"{block}# Water\n\ndeep [[lake]]\n"
     began = time.process_time()
-    note = reader.parse("a.md", text.encode())
+    note = note_parser.parse("a.md", text.encode())
     assert time.process_time() - began < 2
     (fault,) = note.faults
     assert reason in fault.reason

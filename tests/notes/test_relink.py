@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.errors import BadInput
-from memory_bank.notes.links import found_links
+from memory_bank.notes.link_parser import found_links
 from memory_bank.notes.note import Link
 from memory_bank.notes.relink import relink
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import mdTrim
 
-from memory_bank.notes.blocks import Stretch, cut
+from memory_bank.notes.blocks import InlineBlock, cut
+from memory_bank.notes.inline_text import plain_text
 from memory_bank.notes.note import Body
-from memory_bank.notes.reading import plain_text
 from memory_bank.notes.sections import read_body
 
 SHARED = Path(__file__).parents[2].parent / "shared"
@@ -186,37 +186,37 @@ def test_odd_files_are_covered(path: Path) -> None:
         "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8", "replace"
     )
     check_cover(text, read_body(text))
-    assert cut(text).stretches == expected(text)
+    assert cut(text).inline_blocks == expected(text)
 
 
 @needs_vault
 def test_a_vault_is_covered_and_parsed_as_by_markdown_it() -> None:
     for _, text in vault("en"):
         check_cover(text, read_body(text))
-        assert cut(text).stretches == expected(text)
+        assert cut(text).inline_blocks == expected(text)
 
 
 @given(markdown)
 def test_blocks_are_those_of_markdown_it(text: str) -> None:
-    assert cut(text).stretches == expected(text)
+    assert cut(text).inline_blocks == expected(text)
 
 
 REFERENCE = MarkdownIt("commonmark", {"maxNesting": 1000}).enable("table")
 REFERENCE.core.ruler.disable("inline")
 
 
-def expected(text: str) -> list[Stretch]:
-    """Cut a text into stretches with an unchanged markdown-it."""
+def expected(text: str) -> list[InlineBlock]:
+    """Cut a text into inline_blocks with an unchanged markdown-it."""
     lines = NEWLINE.split(text)
     tokens = REFERENCE.parse(text)
-    stretches = []
+    inline_blocks = []
     cells: list[str] | None = None
     for before, token in zip([None, *tokens], tokens, strict=False):
         first, end = token.map or (0, 0)
         if token.type == "tr_open":
             cells, row = [], first
         elif token.type == "tr_close":
-            stretches.append(Stretch(tuple(cells or ()), row, 0, row=True))
+            inline_blocks.append(InlineBlock(tuple(cells or ()), row, 0, row=True))
             cells = None
         elif token.type == "inline" and cells is not None:
             cells.append(token.content)
@@ -225,8 +225,8 @@ def expected(text: str) -> list[Stretch]:
                 first += 1
             heading = before.type == "heading_open" and not before.level
             level = int(before.tag[1]) if heading else 0
-            stretches.append(Stretch((token.content,), first, level))
-    return stretches
+            inline_blocks.append(InlineBlock((token.content,), first, level))
+    return inline_blocks
 
 
 def test_deep_nesting_loses_nothing_behind_it() -> None:

@@ -3,7 +3,7 @@
 A server on standard input and output: for each line `FOLDER WORK N AGE` it forks a process that
 does the work and kills itself before step N, with no chance to clean up. It answers with `killed`, or
 with `done` and the number of steps. Steps are the calls that change the disk. The files are all `old`
-or all `young` to that process: a young one may change again unseen, so its stamp is not trusted.
+or all `young` to that process: a young one may change again unseen, so its signature is not trusted.
 
 The hooks are here and not in the product: os, pathlib and sqlite3 are wrapped in the process that
 dies, just before the work begins.
@@ -40,7 +40,7 @@ from memory_bank import (
     sqlite,
 )
 from memory_bank.embedders import hashing
-from memory_bank.notes import scan
+from memory_bank.notes import file_scan
 from memory_bank.retrievers.keyword import keyword_index
 from memory_bank.retrievers.vectors import snapshot, vector_index
 
@@ -88,7 +88,7 @@ WORK: dict[str, Callable[[Bank], object]] = {
     "index": lambda bank: recall(bank, "tantivy"),
     "reindex": _reindex,
     "rebuild": lambda bank: bank.rebuild(),
-    "mend": _damaged,
+    "repair": _damaged,
     "check": doctor,
 }
 AGES = {"old": -(10**18), "young": 10**18}
@@ -137,7 +137,7 @@ def _before(owner: Any, name: str, step: Callable[[], None]) -> None:
 def work(folder: str, name: str, number: int, age: str) -> int:
     """Do a piece of work and return how many steps it took, if it comes to that."""
     vector_index._RECENT_MOST = 1  # vectors are published at once
-    scan._RACY_NS = AGES[age]
+    file_scan._RACY_NS = AGES[age]
     with open_bank(folder, settings=SETTINGS) as bank:
         if name not in FROM_NOTHING:
             bank.sync()

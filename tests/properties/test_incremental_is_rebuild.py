@@ -26,7 +26,7 @@ from memory_bank import (
     restore,
     set_status,
 )
-from memory_bank.actions.upkeep import compare
+from memory_bank.actions.maintenance import compare
 from memory_bank.errors import MemoryBankError
 
 NAMES = st.sampled_from(

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import open_bank, recall, trash
-from memory_bank.actions.upkeep import compare, described
+from memory_bank.actions.maintenance import compare, described
 from memory_bank.manifest.manifest import GONE, PENDING
 from memory_bank.retrievers.vectors import vector_index
 
@@ -25,14 +25,14 @@ SERVER = Path(__file__).with_name("dies_at.py")
 SETTINGS = {"memory.embedder": "hashing"}
 WORKS = (
     "append", "edit", "archive", "remember", "remember again", "delete", "restore", "rename",
-    "merge", "index", "reindex", "rebuild", "mend", "check",
+    "merge", "index", "reindex", "rebuild", "repair", "check",
 )  # fmt: skip
 SAMPLE = 12
 """Steps of each work at which all is checked; `-m torture` checks every one."""
 
 Die = Callable[..., str]
 AGES = ("old", "young")
-"""Whether the stamps of files are trusted: those that were written just now are not."""
+"""Whether the signatures of files are trusted: those that were written just now are not."""
 Files = dict[str, str]
 
 
@@ -144,7 +144,7 @@ def whole(
 def test_killed_at_any_step(
     start: Path, tmp_path: Path, die: Die, git: Callable[..., str], work: str, every: bool
 ) -> None:
-    """Half of the steps in a process that trusts the files' stamps, half in one that can't."""
+    """Half of the steps in a process that trusts the files' signatures, half in one that can't."""
     for turn, age in enumerate(AGES):
         steps, wanted = whole(start, tmp_path, die, work, age)
         assert steps > 3
@@ -220,13 +220,13 @@ def test_the_next_command_says_what_it_finished(
         subprocess.run(line, capture_output=True, text=True, check=True, env=environment)
         for _ in range(2)
     )
-    assert "healed" not in second.stdout + second.stderr
+    assert "repaired" not in second.stdout + second.stderr
     if json_wanted:
-        assert said in json.loads(first.stdout)["healed"]
+        assert said in json.loads(first.stdout)["repaired"]
         assert first.stderr == ""
     else:
-        assert "healed" not in first.stdout
-        assert first.stderr.startswith("healed: ")
+        assert "repaired" not in first.stdout
+        assert first.stderr.startswith("repaired: ")
         assert described([said]) in " ".join(first.stderr.split())
 
 

@@ -15,11 +15,11 @@ import pytest
 
 from memory_bank import layout
 from memory_bank.errors import MemoryBankError
-from memory_bank.manifest.write import _entries
-from memory_bank.notes import frontmatter, reader, relink
+from memory_bank.manifest.document_writer import _entries
+from memory_bank.notes import frontmatter, note_parser, relink
+from memory_bank.notes.name_forms import of_file
 from memory_bank.notes.names import key
 from memory_bank.notes.source import document_of
-from memory_bank.notes.spelling import of_file
 from memory_bank.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
 from memory_bank.retrievers.vectors.vector_index import text_of
 from memory_bank.search import query, snippets
@@ -37,7 +37,7 @@ CHANGES = {"title": "x y", "tags": ["a", "b"], "k": "v", "a": None, "created": N
 
 def read(text: str) -> None:
     """Do what indexing does, but for the libraries that keep the words."""
-    note = reader.parse("folder/note.md", text.encode())
+    note = note_parser.parse("folder/note.md", text.encode())
     made = document_of(note, UNDATED, ".memories/", "")
     assert given(made) < 100 * len(text) + 10_000, "what is indexed must not outgrow the text"
 

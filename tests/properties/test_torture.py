@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.notes import _swap
+from memory_bank.notes import atomic_exchange
 from memory_bank.notes.folders import Entry
 from tests.benchmarks import torture
 from tests.benchmarks.torture import Verdict, judge
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks, kills an
 def root(tmp_path: Path) -> Path:
     for name in ("one", "other"):
         (tmp_path / name).touch()
-    if not _swap.swap(Entry(tmp_path / "one"), Entry(tmp_path / "other")):
-        pytest.skip("files can't be swapped on this file system")
+    if not atomic_exchange.exchange(Entry(tmp_path / "one"), Entry(tmp_path / "other")):
+        pytest.skip("files can't be exchanged on this file system")
     root = tmp_path.resolve() / "bank"
     root.mkdir()
     return root

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, append, open_bank, recall, show, update
-from memory_bank.actions.upkeep import compare
+from memory_bank.actions.maintenance import compare
 from memory_bank.errors import Conflict, NoteNotFound
 
 Opening = Callable[..., Bank]

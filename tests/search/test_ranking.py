@@ -42,7 +42,7 @@ def test_words_alone_are_shares_of_the_best() -> None:
 
 def test_meaning_is_spread_between_first_and_last() -> None:
     meaning = words((1, 1, 0.9), (2, 2, 0.7), (3, 3, 0.5))
-    ranking = rank(Evidence(meaning=meaning, weight=1.0), ALONE, prose)
+    ranking = rank(Evidence(semantic=meaning, weight=1.0), ALONE, prose)
     assert ranking.scores == pytest.approx({1: 1.0, 2: 0.5})
 
 
@@ -58,7 +58,7 @@ def test_a_note_found_as_a_whole_only_is_shown_with_its_first_passage() -> None:
 def test_meaning_weighs_more_where_the_best_are_code() -> None:
     evidence = Evidence(
         words=words((1, 1, 1.0), (2, 2, 0.1)),
-        meaning=words((2, 2, 0.9), (3, 3, 0.1)),
+        semantic=words((2, 2, 0.9), (3, 3, 0.1)),
         weight=0.2,
         code_weight=5.0,
     )

@@ -241,7 +241,7 @@ def _args(entry: object) -> list[object]:
 def _text(file: Path) -> str | None:
     data = files.read(file)
     if data is None and file.is_symlink() and not file.exists():
-        raise StorageFailed(f"{file} is a link that leads nowhere", "remove it, or mend it")
+        raise StorageFailed(f"{file} is a link that leads nowhere", "remove it, or repair it")
     with _explained(file):
         return None if data is None else data.decode()
 
@@ -249,7 +249,7 @@ def _text(file: Path) -> str | None:
 @contextmanager
 def _explained(file: Path) -> Iterator[None]:
     """Say of what can't be read or changed in which file it is."""
-    hint = "mend it, or make the change yourself: `mcp install --print` shows the entry"
+    hint = "repair it, or make the change yourself: `mcp install --print` shows the entry"
     try:
         yield
     except UnicodeDecodeError as error:

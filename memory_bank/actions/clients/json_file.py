@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from memory_bank.actions.clients.editor import Path, edit_lines, nested
 from memory_bank.errors import BadInput
-from memory_bank.notes.places import line_start, splice
+from memory_bank.notes.block_positions import line_start, splice
 
 _STRING = r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)'  # an open one too: looked at once, not at each quote
 _COMMENT = re.compile(rf"{_STRING}|(//[^\r\n]*|/\*.*?\*/)|/\*.*", re.DOTALL)

@@ -24,9 +24,9 @@ from memory_bank.actions.bulk import Item
 from memory_bank.errors import UnreadableNote
 from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.notes import frontmatter
-from memory_bank.notes.normal import nfc
 from memory_bank.notes.note import Meta
 from memory_bank.notes.schema import read_meta
+from memory_bank.notes.unicode_form import nfc
 
 MOST_BYTES = 10_000_000
 """Of a file that is read; a larger one is named as unread."""

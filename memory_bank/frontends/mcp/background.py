@@ -18,7 +18,7 @@ from memory_bank.errors import MemoryBankError
 from memory_bank.frontends.mcp.source import Source
 
 if TYPE_CHECKING:
-    from memory_bank.actions.upkeep import Changed
+    from memory_bank.actions.maintenance import Changed
     from memory_bank.bank import Bank
 
 _BEFORE = 0.05
@@ -92,7 +92,7 @@ class Background:
 
     def _keep(self, bank: Bank) -> None:
         """Follow the files until the server stops, with a thread beside it that embeds."""
-        from memory_bank.actions.upkeep import follow
+        from memory_bank.actions.maintenance import follow
 
         bank.progress = self._go_on
         bank.embeds = False
@@ -124,7 +124,7 @@ class Background:
         bank.embeds = False
 
     def _embed(self, bank: Bank, over: threading.Event) -> None:
-        from memory_bank.actions.upkeep import embed_waiting
+        from memory_bank.actions.maintenance import embed_waiting
 
         while not over.is_set():
             self._waiting.wait(_LATER)

@@ -14,7 +14,7 @@ _running: ContextVar[Context[Any, Any] | None] = ContextVar("running", default=N
 
 
 @contextmanager
-def told_to(context: Context[Any, Any]) -> Iterator[None]:
+def reporting_to(context: Context[Any, Any]) -> Iterator[None]:
     """Tell the client of this call of all that is done inside; a thread started there inherits."""
     token = _running.set(context)
     try:

@@ -11,11 +11,11 @@ from mcp_types import Resource, ResourceTemplate
 
 from memory_bank.errors import BadInput, MemoryBankError, NoteNotFound
 from memory_bank.frontends.mcp import text
-from memory_bank.frontends.mcp.changes import NOTE, RECENT, TAGS, uri_of
-from memory_bank.frontends.mcp.quoting import Quotes, one_line
+from memory_bank.frontends.mcp.fencing import Quotes, one_line
+from memory_bank.frontends.mcp.notifications import NOTE, RECENT, TAGS, uri_of
 from memory_bank.frontends.mcp.structure import structured
 from memory_bank.frontends.mcp.tool import failed
-from memory_bank.frontends.present import document
+from memory_bank.frontends.rendering import document
 
 if TYPE_CHECKING:
     from memory_bank.bank import Bank

@@ -34,7 +34,7 @@ from mcp_types import (
 from memory_bank import __version__
 from memory_bank.frontends.mcp import prompts, resources
 from memory_bank.frontends.mcp.background import Background
-from memory_bank.frontends.mcp.changes import Changes
+from memory_bank.frontends.mcp.notifications import Changes
 from memory_bank.frontends.mcp.source import Source
 from memory_bank.frontends.mcp.toolbox import Toolbox
 
@@ -128,10 +128,10 @@ class MemoryServer(MCPServer[Background]):
 
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout."""
-        from memory_bank.frontends.mcp import stdio
+        from memory_bank.frontends.mcp import stdio_transport
 
         low = self._lowlevel_server
-        async with stdio.connected() as (incoming, outgoing):
+        async with stdio_transport.connected() as (incoming, outgoing):
             await low.run(incoming, outgoing, low.create_initialization_options())
 
     async def _awake(

@@ -48,8 +48,8 @@ class Source:
         self._banks.add(bank)
         return bank
 
-    def take_healed(self) -> list[str]:
-        """Return what was healed since the last answer, behind the server's back included."""
+    def take_repaired(self) -> list[str]:
+        """Return what was repaired since the last answer, behind the server's back included."""
         found = [what for bank in list(self._banks) for what in bank.take_repaired()]
         return list(dict.fromkeys(found))
 

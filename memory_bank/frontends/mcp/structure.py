@@ -10,12 +10,12 @@ from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
 
-from memory_bank.frontends.mcp.quoting import Quotes
-from memory_bank.frontends.present import fields_of, schema
+from memory_bank.frontends.mcp.fencing import Quotes
+from memory_bank.frontends.rendering import fields_of, schema
 
 _OURS = frozenset(
     {
-        *("schema_version", "action", "etag", "content_hash", "stamp", "healed", "total_size"),
+        *("schema_version", "action", "etag", "content_hash", "stamp", "repaired", "total_size"),
         *("created_at", "updated_at", "last_accessed_at", "mode_used", "fallback_reason"),
     }
 )

@@ -6,19 +6,19 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.mcp.quoting import Quotes, one_line
-from memory_bank.frontends.present import count
+from memory_bank.frontends.mcp.fencing import Quotes, one_line
+from memory_bank.frontends.rendering import count
 
 if TYPE_CHECKING:
     from memory_bank.actions.doctor import Health
-    from memory_bank.actions.joined import LinkShown
+    from memory_bank.actions.edit import Written
+    from memory_bank.actions.linked_notes import LinkShown
     from memory_bank.actions.listing import Shown
-    from memory_bank.actions.organise import Merged, Renamed, Trashed
+    from memory_bank.actions.maintenance import SyncReport
+    from memory_bank.actions.move_and_merge import Merged, Renamed, Trashed
     from memory_bank.actions.recall import Recalled, RecalledNote
     from memory_bank.actions.remember import Remembered
     from memory_bank.actions.stats import Stats
-    from memory_bank.actions.upkeep import SyncReport
-    from memory_bank.actions.writing import Written
     from memory_bank.frontends.mcp.tools.bank import Restored
 
 _WHOLE = 800

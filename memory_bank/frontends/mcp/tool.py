@@ -17,13 +17,13 @@ from pydantic import ValidationError
 
 from memory_bank.agents import agent_name
 from memory_bank.errors import MemoryBankError
-from memory_bank.frontends.mcp.hiding import without_paths
+from memory_bank.frontends.mcp.fencing import Quotes, clean, one_line
 from memory_bank.frontends.mcp.hints import HINTS
-from memory_bank.frontends.mcp.progress import told_to
-from memory_bank.frontends.mcp.quoting import Quotes, clean, one_line
+from memory_bank.frontends.mcp.path_redaction import without_paths
+from memory_bank.frontends.mcp.progress import reporting_to
 from memory_bank.frontends.mcp.source import Source
 from memory_bank.frontends.mcp.structure import NOTICE, structured, structured_schema
-from memory_bank.frontends.present import document, failure
+from memory_bank.frontends.rendering import document, failure
 
 if TYPE_CHECKING:
     from memory_bank.bank import Bank
@@ -33,7 +33,7 @@ _CALL = "call"
 _MOST_WRONG = 5
 _SHOWN = 60
 _UNSAID = frozenset(["title", "anyOf", "maxLength", "maxItems"])
-_MOST_TOLD = 600
+_LONGEST_MESSAGE = 600
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -132,7 +132,7 @@ class BankTool:
         given = self._checked(arguments)
         params = context.session.client_params
         agent = agent_name(params.client_info.name) if params else ""
-        with told_to(context):
+        with reporting_to(context):
             return await to_thread.run_sync(partial(self._answer, source, agent, given))
 
     @property
@@ -168,20 +168,20 @@ class BankTool:
         except MemoryBankError as error:
             raise ToolError(failed(error, source.hide)) from error
         value = without_paths(value, source.hide)
-        healed = [*getattr(value, "healed", ()), *source.take_healed()]
+        repaired = [*getattr(value, "repaired", ()), *source.take_repaired()]
         text = self._spec.text(value, quotes)
-        if healed:
-            from memory_bank.actions.upkeep import described
+        if repaired:
+            from memory_bank.actions.maintenance import described
 
-            text += f"\nHealed: {described(healed)}."
+            text += f"\nRepaired: {described(repaired)}."
         notices = source.take_notices()
         text += "".join(f"\nNotice: {notice}." for notice in notices)
         content: list[ContentBlock] = [TextContent(type="text", text=text)]
         if not self._structure:
             return CallToolResult(content=content)
         structure = structured(quotes, value, self._spec.without)
-        if healed:
-            structure["healed"] = healed
+        if repaired:
+            structure["repaired"] = structure["healed"] = repaired  # its former name, this version
         if notices:
             structure["notices"] = notices
         return CallToolResult(content=content, structured_content=structure)
@@ -203,7 +203,7 @@ def failed(error: MemoryBankError, hide: Callable[[str], str]) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= _MOST_TOLD else f"{text[:_MOST_TOLD]}…"
+    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}…"
 
 
 def _told(problem: Mapping[str, Any]) -> str:

@@ -14,6 +14,8 @@ from memory_bank.frontends.mcp.tool import BankTool, tools_of
 KIND = "frontends.mcp.tools"
 DEFAULT = ("store", "bank")
 """The toolsets of a server that is not told otherwise."""
+_FORMER = {"upkeep": "maintenance"}
+"""Former names, which work for one more version."""
 
 
 class Toolbox:
@@ -31,6 +33,7 @@ class Toolbox:
         With `structured`, answers have a structure for programs beside their text.
         """
         known = plugins.names(KIND)
+        toolsets = [_FORMER.get(name, name) for name in toolsets]
         for name in toolsets:
             if name not in known:
                 raise BadInput(f"there is no toolset {name!r}", f"choose of: {', '.join(known)}")

@@ -131,16 +131,16 @@ def identifier_parts(text: str) -> str:
 
 
 def grams(text: str) -> str:
-    """Return the character pairs of stretches in scripts without spaces, joined by spaces."""
+    """Return the character pairs of runs in scripts without spaces, joined by spaces."""
     return "" if text.isascii() else " ".join(_grams(text))
 
 
 def _grams(text: str) -> Iterator[str]:
-    for stretch in re.findall(_UNSPACED, text):
-        if len(stretch) == 1:
-            yield stretch
-        for start in range(len(stretch) - 1):
-            yield stretch[start : start + 2]
+    for inline_block in re.findall(_UNSPACED, text):
+        if len(inline_block) == 1:
+            yield inline_block
+        for start in range(len(inline_block) - 1):
+            yield inline_block[start : start + 2]
 
 
 def _is_name(place: int, word: str) -> bool:

@@ -2,7 +2,7 @@
 
 tantivy ends each file of a segment with a checksum that it does not look at when it reads, and maps
 the files into memory: garbage in one gives wrong answers, and one that is cut kills the process. A
-file is never written again, so its checksum is looked at once for each stamp of the file.
+file is never written again, so its checksum is looked at once for each signature of the file.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _MAGIC = 1337
 _TAIL = 8
 """Bytes behind the footer: its length and tantivy's magic number."""
 
-Stamp = tuple[int, int, int, int]
+Signature = tuple[int, int, int, int]
 
 
 class Seal:
-    """The stamps of files whose checksums were right, kept beside them for other processes."""
+    """The signatures of files whose checksums were right, kept beside them for other processes."""
 
     def __init__(self, folder: Path) -> None:
         """Guard the index in a folder."""
         self._folder = str(folder)
-        self._known: dict[str, Stamp] | None = None
-        self._meta: Stamp | None = None
+        self._known: dict[str, Signature] | None = None
+        self._meta: Signature | None = None
         self._files: list[str] = []
         self._sizes: list[int] = []
 
-    def check(self) -> Stamp:
-        """Raise IndexDamaged unless all files are as written; return the stamp of their list."""
+    def check(self) -> Signature:
+        """Raise IndexDamaged unless files are as written; return the signature of their list."""
         while True:
             meta = self.meta()
             if meta != self._meta:
@@ -51,10 +51,10 @@ class Seal:
                 raise self._damaged(f"{error.filename} is missing") from error
             return meta
 
-    def meta(self) -> Stamp:
-        """Return the stamp of the list of segments; raise IndexDamaged when there is none."""
+    def meta(self) -> Signature:
+        """Return the signature of the list of segments; raise IndexDamaged when there is none."""
         try:
-            return _stamp(f"{self._folder}/{_META}")
+            return _signature(f"{self._folder}/{_META}")
         except OSError as error:
             raise self._damaged(f"its {_META} is missing") from error
 
@@ -62,15 +62,15 @@ class Seal:
         """Return how many documents are in each segment, as of the last check."""
         return self._sizes
 
-    def record(self) -> Stamp | None:
+    def record(self) -> Signature | None:
         """Take the files for right that this process has written just now.
 
-        Return the stamp of their list; None when it must be looked at again.
+        Return the signature of their list; None when it must be looked at again.
         """
         with suppress(OSError, IndexDamaged):  # their checksums will be looked at
             self._meta = self.meta()
             self._files = self._listed()
-            self._known = {name: _stamp(f"{self._folder}/{name}") for name in self._files}
+            self._known = {name: _signature(f"{self._folder}/{name}") for name in self._files}
             self._save()
             return self._meta
         return None
@@ -83,11 +83,11 @@ class Seal:
         if self._known is None:
             self._known = self._load()
         file = f"{self._folder}/{name}"
-        stamp = _stamp(file)
-        if self._known.get(name) != stamp:
+        signature = _signature(file)
+        if self._known.get(name) != signature:
             if not _whole(file):
                 raise self._damaged(f"{name} is not what was written")
-            self._known[name] = stamp
+            self._known[name] = signature
 
     def _listed(self) -> list[str]:
         """Name the files of the segments that are in use."""
@@ -104,10 +104,10 @@ class Seal:
             raise self._damaged(str(error)) from error
         return sorted(name for name in names if name.partition(".")[0] in used)
 
-    def _load(self) -> dict[str, Stamp]:
+    def _load(self) -> dict[str, Signature]:
         try:
             found = json.loads(Path(self._folder, _FILE).read_bytes())
-            return {str(name): (*map(int, stamp),) for name, stamp in found.items()}  # type: ignore[misc]
+            return {str(name): (*map(int, signature),) for name, signature in found.items()}  # type: ignore[misc]
         except (OSError, ValueError, TypeError, AttributeError):
             return {}  # the checksums will tell
 
@@ -120,7 +120,7 @@ class Seal:
         return IndexDamaged(f"{self._folder} is damaged: {what}", "it is made again")
 
 
-def _stamp(file: str) -> Stamp:
+def _signature(file: str) -> Signature:
     found = os.stat(file)  # noqa: PTH116  (some twenty in each answer)
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 

@@ -16,7 +16,7 @@ from tantivy import Document, Query, SchemaBuilder
 from memory_bank.errors import IndexDamaged, StorageFailed
 from memory_bank.retrievers.base import Entry, Matches, Question, Scope, Unit
 from memory_bank.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
-from memory_bank.retrievers.keyword.checksums import Seal, Stamp
+from memory_bank.retrievers.keyword.checksums import Seal, Signature
 from memory_bank.retrievers.keyword.compaction import crowded, scattered
 from memory_bank.retrievers.keyword.query_builder import FIELDS, WordQuery
 
@@ -60,7 +60,7 @@ class KeywordIndex:
         self._index: tantivy.Index | None = None
         self._writer: tantivy.IndexWriter | None = None
         self._seal = Seal(folder)
-        self._seen: Stamp | None = None
+        self._seen: Signature | None = None
         """The commit that the reader has, by the file that names its segments."""
 
     def again(self) -> Collection[int]:
@@ -114,7 +114,7 @@ class KeywordIndex:
         return len(found) == len(wanted) and set(found) == wanted
 
     def state(self) -> str:
-        """Return the stamp of the list of segments."""
+        """Return the signature of the list of segments."""
         return repr(self._seal.meta())
 
     def waiting(self) -> int:

@@ -58,9 +58,9 @@ class VectorDatabase(sqlite.Opened):
         return self._hold(base)
 
     def state(self) -> str:
-        """Return the stamps of the file and of its write-ahead log, where there is one."""
+        """Return the signatures of the file and of its write-ahead log, where there is one."""
         files = (self.file, self.file.with_name(f"{self.file.name}-wal"))
-        return repr([_stamp(file) for file in files])
+        return repr([_signature(file) for file in files])
 
     def check(self) -> None:
         """Raise IndexDamaged unless the file is whole."""
@@ -87,7 +87,7 @@ class VectorDatabase(sqlite.Opened):
         return base
 
 
-def _stamp(file: Path) -> tuple[int, int, int] | None:
+def _signature(file: Path) -> tuple[int, int, int] | None:
     try:
         found = file.stat()
     except FileNotFoundError:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Places:
+class Postings:
     """Entries in columns sorted by key, in 24 bytes an entry."""
 
     def __init__(self, entries: Iterable[tuple[int, int, int]]) -> None:
@@ -22,7 +22,7 @@ class Places:
         self._keys, self._rows, self._notes = (np.ascontiguousarray(part) for part in table.T)
 
     @classmethod
-    def load(cls, base: Connection) -> Places:
+    def load(cls, base: Connection) -> Postings:
         """Read all entries."""
         return cls(base.execute("SELECT key, row, document FROM entries"))
 

@@ -24,7 +24,7 @@ from memory_bank.notes.identity import number_of
 from memory_bank.retrievers.base import TEXT_VERSION, Entry, Matches, Question, Scope, Unit
 from memory_bank.retrievers.vectors import MODES, snapshot
 from memory_bank.retrievers.vectors.database import VectorDatabase
-from memory_bank.retrievers.vectors.postings import Places
+from memory_bank.retrievers.vectors.postings import Postings
 from memory_bank.retrievers.vectors.snapshot import Matrix, Published
 from memory_bank.sqlite import Connection, chunked
 
@@ -84,7 +84,7 @@ class VectorIndex:
         self._batch = _BATCH
         self._matrix: Matrix | None = None
         self._recent: tuple[int, NDArray[np.int64], NDArray[np.float32]] | None = None
-        self._places = sqlite.Memo(Places.load)
+        self._postings = sqlite.Memo(Postings.load)
 
     def again(self) -> Collection[int]:
         """Ask for no document: rows don't scatter."""
@@ -144,7 +144,7 @@ class VectorIndex:
             return 0
 
     def state(self) -> str:
-        """Return the stamps of the database's files."""
+        """Return the signatures of the database's files."""
         return self._database.state()
 
     def waiting(self) -> int:
@@ -360,10 +360,10 @@ class VectorIndex:
 
     def _matches(self, base: Connection, scored: Scored, limit: int, scope: Scope) -> Matches:
         keys, scores = scored
-        places = self._places.of(base) or Places(
+        postings = self._postings.of(base) or Postings(
             chunked(base, "SELECT key, row, document FROM entries WHERE key IN ({})", keys.tolist())
         )
-        which, rows, documents = places.of(keys)
+        which, rows, documents = postings.of(keys)
         scores = scores[which]
         if scope.only is not None or scope.without:
             inside = [

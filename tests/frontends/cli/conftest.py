@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from memory_bank.frontends.cli._outermost import run
+from memory_bank.frontends.cli.main import run
 
 
 @dataclass(frozen=True)

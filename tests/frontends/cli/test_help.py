@@ -4,16 +4,16 @@ import click
 import pytest
 
 from memory_bank import plugins
-from memory_bank.frontends.cli._group import root
-from memory_bank.frontends.cli._help import Group, Helped
+from memory_bank.frontends.cli.help import Group, Helped
+from memory_bank.frontends.cli.root import root
 
 from .conftest import Run
 
-COMMANDS = plugins.names("frontends.cli")
+COMMANDS = plugins.names("frontends.cli.commands")
 ALL = [[name] for name in COMMANDS] + [
     [name, inner]
     for name in COMMANDS
-    if isinstance(made := plugins.load("frontends.cli", name).command, Group)
+    if isinstance(made := plugins.load("frontends.cli.commands", name).command, Group)
     for inner in made.commands
 ]
 

@@ -117,4 +117,8 @@ def test_front_ends_write_json_in_one_place() -> None:
         if isinstance(node.value, ast.Name) and node.value.id == "json"
     }
     # a string between quotes, and the lists of tools that we wrote
-    assert callers == {"frontends/present.py", "frontends/mcp/quoting.py", "frontends/mcp/cost.py"}
+    assert callers == {
+        "frontends/rendering.py",
+        "frontends/mcp/fencing.py",
+        "frontends/mcp/token_cost.py",
+    }

@@ -24,7 +24,7 @@ def loaded(project: Path, args: Sequence[str]) -> set[str]:
     """Return the modules that a command line imports."""
     code = (
         "import sys\n"
-        "from memory_bank.frontends.cli._outermost import run\n"
+        "from memory_bank.frontends.cli.main import run\n"
         f"run({list(args)!r})\n"
         "print(file=sys.stderr)\n"
         f"{LOADED}\n"
@@ -48,10 +48,10 @@ def test_help_loads_nothing_heavy(project: Path, args: list[str]) -> None:
 
 def test_a_command_loads_no_other_command(project: Path) -> None:
     found = loaded(project, ["recall", "-h"])
-    mine = {
-        name.rpartition(".")[2] for name in found if name.startswith("memory_bank.frontends.cli.")
+    commands = "memory_bank.frontends.cli.commands."
+    assert {name.removeprefix(commands) for name in found if name.startswith(commands)} == {
+        "recall"
     }
-    assert {name for name in mine if not name.startswith("_")} == {"recall"}
 
 
 @pytest.mark.parametrize("args", [["recall", "tantivy", "--mode", "lexical"], ["notes"], ["tags"]])

@@ -27,7 +27,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from memory_bank.frontends.mcp.http import Opened, serve_http
+from memory_bank.frontends.mcp.http_transport import Opened, serve_http
 from memory_bank.frontends.mcp.source import Source
 
 PIXEL = base64.b64decode(

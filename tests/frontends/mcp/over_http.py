@@ -21,7 +21,7 @@ import memory_bank
 _SERVE = """
 import sys
 from memory_bank.frontends.mcp.connections import Limits
-from memory_bank.frontends.mcp.http import serve_http
+from memory_bank.frontends.mcp.http_transport import serve_http
 from memory_bank.frontends.mcp.server import build
 from memory_bank.frontends.mcp.source import Source
 from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox

@@ -25,7 +25,15 @@ NODE = "22.19"
 PACKAGES = ("@modelcontextprotocol/inspector@2", "@modelcontextprotocol/conformance@0.1")
 ROOT = Path(memory_bank.__file__).parents[1]
 BASELINE = Path(__file__).with_name("conformance.yml")
-SERVE = [sys.executable, "-m", "memory_bank", "serve", "mcp", "--toolsets", "store,bank,upkeep"]
+SERVE = [
+    sys.executable,
+    "-m",
+    "memory_bank",
+    "serve",
+    "mcp",
+    "--toolsets",
+    "store,bank,maintenance",
+]
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -57,7 +57,7 @@ def test_nothing_of_it_is_on_stderr(process: Callable[..., Any]) -> None:
 
 def test_a_check_lists_place_and_kind(serving: Callable[..., Agent], project: Path) -> None:
     (project / ".memories" / "old.md").write_text(f"# Old\n\nThe token: {SECRET}\n")
-    answer = serving("upkeep")("check_memories")
+    answer = serving("maintenance")("check_memories")
     assert "old.md:3" in answer.text
     assert "GitHub token" in answer.text
     assert SECRET not in answer.text

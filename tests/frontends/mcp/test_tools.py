@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import open_bank
-from memory_bank.frontends.mcp import cost
+from memory_bank.frontends.mcp import token_cost
 from memory_bank.frontends.mcp.toolbox import Toolbox
 
 Make = Callable[..., object]
@@ -360,8 +360,8 @@ def test_merge_is_all_or_nothing(agent: Make, project: Path) -> None:
     assert agent("restore_memory", filename="facts/bm25")["path"] == "facts/bm25.md"
 
 
-def test_upkeep_rebuilds_and_checks(serving: Make) -> None:
-    agent = serving("upkeep")
+def test_maintenance_tools_rebuild_and_check(serving: Make) -> None:
+    agent = serving("maintenance")
     assert names(agent) == {"sync_memories", "check_memories"}
     rebuilt = agent("sync_memories", rebuild=True)  # the thread behind may index first
     assert rebuilt["waiting"] == 0
@@ -375,7 +375,7 @@ def test_the_usual_tools_are_those_of_store_and_bank(serving: Make) -> None:
 
 
 def test_a_reading_agent_has_no_tool_that_writes(serving: Make) -> None:
-    agent = serving("bank", "store", "upkeep", read_only=True)
+    agent = serving("bank", "store", "maintenance", read_only=True)
     assert names(agent) == READING | {"check_memories"}
     assert agent("remember", content="x").wrong
     prompts = agent.ask(agent.client.list_prompts).prompts
@@ -395,8 +395,8 @@ def test_every_tool_says_what_it_is(serving: Make) -> None:
 
 
 def test_the_usual_tools_cost_little_of_an_agents_context() -> None:
-    found = cost.cost(Toolbox())
-    assert found.model_tokens <= found.tokens < cost.LIMIT
+    found = token_cost.cost(Toolbox())
+    assert found.model_tokens <= found.tokens < token_cost.LIMIT
     assert {tool.name for tool in found.tools} == BANK | STORE
 
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memory_bank.actions import create, listing, organise, recall, remember, stats, writing
+from memory_bank.actions import create, edit, listing, move_and_merge, recall, remember, stats
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.tool import Call, tool
-from memory_bank.frontends.present import hidden_again
+from memory_bank.frontends.rendering import hidden_again
 
 Path = Annotated[str, Field(max_length=2000)]
 Name = Annotated[Path, Field(description="path, file name, title, alias or id of a note")]
@@ -53,9 +53,9 @@ def create_memory(
 
 
 @tool("Append to a memory", text.written)
-def append_memory(call: Call, *, filename: Name, content: str) -> writing.Written:
+def append_memory(call: Call, *, filename: Name, content: str) -> edit.Written:
     """Add a paragraph at the end of a note; a new subject under a heading of its own."""
-    return writing.append(call.bank, filename, content, agent=call.agent)
+    return edit.append(call.bank, filename, content, agent=call.agent)
 
 
 @tool("Read a memory", text.shown, reads=True, without=("body",))
@@ -67,13 +67,13 @@ def read_memory(call: Call, *, filename: Name) -> listing.Shown:
 @tool("Replace a memory", text.written, destroys=True, repeatable=True)
 def update_memory(
     call: Call, *, filename: Name, content: str, if_match: Etag = None
-) -> writing.Written:
+) -> edit.Written:
     """Replace the whole text of a note; its front matter stays unless content brings its own.
 
     For a part of it, use edit_memory.
     """
     (content,) = _as_read(call, filename, content)
-    return writing.update(call.bank, filename, content, if_match=if_match or None, agent=call.agent)
+    return edit.update(call.bank, filename, content, if_match=if_match or None, agent=call.agent)
 
 
 @tool("Edit a memory", text.written, destroys=True)
@@ -86,10 +86,10 @@ def edit_memory(
     section: Annotated[str, Field(description="heading whose text is replaced; or A > B")] = "",
     count: Annotated[int, Field(ge=0, description="how often old is there; 0 any")] = 1,
     if_match: Etag = None,
-) -> writing.Written:
+) -> edit.Written:
     """Replace a text, or what stands under one heading, in a note."""
     new, old, section = _as_read(call, filename, new, old, section)
-    return writing.edit(
+    return edit.edit(
         call.bank,
         filename,
         new,
@@ -102,21 +102,21 @@ def edit_memory(
 
 
 @tool("Rename a memory", text.renamed, destroys=True)
-def rename_memory(call: Call, *, filename: Name, new_filename: Path) -> organise.Renamed:
+def rename_memory(call: Call, *, filename: Name, new_filename: Path) -> move_and_merge.Renamed:
     """Move a note to another path; every link to it follows, or nothing happens."""
-    return organise.rename(call.bank, filename, new_filename, agent=call.agent)
+    return move_and_merge.rename(call.bank, filename, new_filename, agent=call.agent)
 
 
 @tool("Delete a memory", text.trashed, destroys=True)
-def delete_memory(call: Call, *, filename: Name, if_match: Etag = None) -> organise.Trashed:
+def delete_memory(call: Call, *, filename: Name, if_match: Etag = None) -> move_and_merge.Trashed:
     """Move a note to the trash, from where restore_memory brings it back."""
-    return organise.delete(call.bank, filename, if_match=if_match or None)
+    return move_and_merge.delete(call.bank, filename, if_match=if_match or None)
 
 
 @tool("Restore a memory", text.restored)
 def restore_memory(call: Call, *, filename: Path, new_filename: Path = "") -> Restored:
     """Bring the newest deleted note of a path back from the trash."""
-    return Restored(organise.restore(call.bank, filename, new_filename))
+    return Restored(move_and_merge.restore(call.bank, filename, new_filename))
 
 
 @tool("Search memories", text.recalled, reads=True)
@@ -160,12 +160,12 @@ def get_memory_stats(call: Call) -> stats.Stats:
 @tool("Merge memories", text.merged, destroys=True)
 def merge_memories(
     call: Call, *, source_files: Paths, target_file: Path, summary_content: str
-) -> organise.Merged:
+) -> move_and_merge.Merged:
     """Make one note of several, all or nothing; links to the sources lead to the target then.
 
     The sources go to the trash.
     """
-    return organise.merge(
+    return move_and_merge.merge(
         call.bank,
         source_files,
         target_file,

@@ -1,0 +1,241 @@
+"""Change what a note says: append, replace, edit, archive."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from memory_bank import note_rows, session_notes
+from memory_bank.actions.author_keys import kept
+from memory_bank.actions.authors import record, warnings
+from memory_bank.actions.remember import check_size, with_keys
+from memory_bank.bank import Bank
+from memory_bank.errors import BadInput, Conflict, NoteNotFound
+from memory_bank.notes import frontmatter, note_parser, sections
+from memory_bank.notes.note import Section
+
+_STATUSES = ("active", "archived")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_ATX = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A note after a change."""
+
+    path: str
+    etag: str
+    changed: bool
+    warning: str | None = None
+    """What a person should know of where the note is, as that git would track a session's."""
+
+
+def append(
+    bank: Bank,
+    name: str,
+    content: str,
+    *,
+    if_match: str | None = None,
+    agent: str | None = None,
+) -> Written:
+    """Add text at the end of a note, as a paragraph of its own.
+
+    Raises NoteNotFound, Conflict when the note isn't the one of `if_match`, BadInput if empty.
+    """
+    if not content.strip():
+        raise BadInput("content must not be empty", "give the text to append")
+
+    def add(text: str) -> str:
+        newline = newline_of(text)
+        body = content.strip("\n").replace("\r\n", "\n").replace("\n", newline)
+        gap = "" if not text.strip() or text.endswith(newline * 2) else newline
+        joint = "" if not text or text.endswith(("\n", "\r")) else newline
+        return f"{text}{joint}{gap}{body}{newline}"
+
+    return write(bank, name, add, if_match=if_match, agent=agent, given=content)
+
+
+def update(
+    bank: Bank,
+    name: str,
+    content: str,
+    *,
+    if_match: str | None = None,
+    agent: str | None = None,
+) -> Written:
+    """Replace a note's whole text; its front matter stays when the content brings none.
+
+    Raises NoteNotFound, Conflict, BadInput if empty.
+    """
+    if not content.strip():
+        raise BadInput("content must not be empty", "to remove a note, delete it")
+
+    def replaced(text: str) -> str:
+        parts = frontmatter.split(text)
+        newline = newline_of(text)
+        new = content.replace("\r\n", "\n").rstrip("\n").replace("\n", newline) + newline
+        if frontmatter.split(new).format != "none":
+            return new
+        gap = newline if parts.body.startswith(newline) and not new.startswith(newline) else ""
+        return parts.opening + parts.block + parts.closing + gap + new
+
+    return write(bank, name, replaced, if_match=if_match, agent=agent, given=content)
+
+
+def edit(
+    bank: Bank,
+    name: str,
+    new: str,
+    *,
+    old: str = "",
+    section: str = "",
+    count: int = 1,
+    if_match: str | None = None,
+    agent: str | None = None,
+) -> Written:
+    """Replace a text, or what stands under one heading, in a note.
+
+    With `old`, each of its occurrences becomes `new`; there must be exactly `count` (0: any
+    number). With `section`, the heading stays and the text under it, up to the next heading,
+    becomes `new`; the heading may be given by its path, `A > B`. Raises NoteNotFound when there
+    is no such heading, Conflict when the number of occurrences is another.
+    """
+    if bool(old) == bool(section):
+        raise BadInput("say what to replace: a text, or a section", "give either old or section")
+
+    def change(text: str) -> str:
+        return _replaced(text, old, new, count) if old else _resectioned(text, section, new)
+
+    return write(bank, name, change, if_match=if_match, agent=agent, given=new)
+
+
+def set_status(bank: Bank, name: str, status: str, *, if_match: str | None = None) -> Written:
+    """Archive a note, or make it active again: `status` is `archived` or `active`."""
+    if status not in _STATUSES:
+        raise BadInput(f"{status!r} is no status", f"choose one of: {', '.join(_STATUSES)}")
+    return write(bank, name, lambda text: text, keys={"status": status}, if_match=if_match)
+
+
+def write(
+    bank: Bank,
+    name: str,
+    change: Callable[[str], str],
+    *,
+    keys: Mapping[str, object] | None = None,
+    if_match: str | None = None,
+    agent: str | None = None,
+    given: str = "",
+) -> Written:
+    """Change a note's text and front-matter keys under the lock, and index it.
+
+    `agent` is the agent that does so, by name if it has one, None for a person: it can't change
+    what the note says of its author, and hits name it from then on. `given` is what the caller
+    wrote: lines of a secret in it are counted there.
+    """
+    bank.check_enabled()
+    path = bank.find(name)
+    changed = False
+
+    def apply(text: str) -> str:
+        nonlocal changed
+        new = change(text) if agent is None else kept(text, change(text))
+        if not keys and new == text:
+            return text
+        changed = True
+        if len(new) > len(text):
+            check_size(bank, new)
+        return with_keys(new, keys or {})
+
+    etag = bank.store.change(path, apply, if_match, given=given)
+    bank.catch_up()
+    if changed:
+        _updated(bank, path)
+    unknown = record(bank, [path], agent) if changed else None
+    return Written(path, etag, changed, warnings(session_notes.warning(bank.layout, path), unknown))
+
+
+def _updated(bank: Bank, path: str) -> None:
+    """Record when a note was changed: its file does not say, nor does git before a commit."""
+    row = bank.read(lambda view: note_rows.note_at(view.manifest, path))
+    if row is not None:
+        with bank.lock:
+            bank.updates.add(row.key, time.time())
+
+
+def newline_of(text: str) -> str:
+    r"""Return the line end that a text uses: that of its first line, `\n` if it has none."""
+    end = next((i for i, char in enumerate(text) if char in "\r\n"), -1)
+    if end < 0:
+        return "\n"
+    return "\r\n" if text.startswith("\r\n", end) else text[end]
+
+
+def _replaced(text: str, old: str, new: str, count: int) -> str:
+    newline = newline_of(text)
+    if newline != "\n" and old not in text:  # typed with newlines, kept with others
+        old, new = old.replace("\n", newline), new.replace("\n", newline)
+    found = text.count(old)
+    if found == 0:
+        raise NoteNotFound(f"the text {old[:60]!r} is not in the note", "read the note again")
+    if count and found != count:
+        raise Conflict(
+            f"the text {old[:60]!r} is in the note {found} times, not {count}",
+            "give more of the text around it, or the number expected",
+        )
+    return text.replace(old, new)
+
+
+def _resectioned(text: str, heading: str, new: str) -> str:
+    parts = frontmatter.split(text)
+    head = len(text) - len(parts.body)
+    body = sections.read_body(parts.body, note_parser.count_lines(text[:head]) + 1, head)
+    section = section_of(body.sections, heading)
+    title = _heading_of(section.text)
+    newline = newline_of(title if title.endswith(("\n", "\r")) else text)
+    content = new.strip("\n").replace("\r\n", "\n").replace("\n", newline)
+    end = section.start + len(section.text)
+    title = title.rstrip("\r\n")
+    gap = "" if end == len(text) else newline
+    replaced = f"{title}{newline}{newline}{content}{newline}{gap}"
+    return text[: section.start] + replaced + text[end:]
+
+
+def _heading_of(section: str) -> str:
+    """Return the lines of the heading that a section starts with: one, or more underlined."""
+    lines: list[str] = _LINE.findall(section)
+    if not _ATX.match(lines[0]):
+        for number, line in enumerate(lines[1:], 2):
+            if _UNDERLINE.fullmatch(line.rstrip("\r\n")):
+                return "".join(lines[:number])
+            if not line.strip():
+                break
+    return lines[0]
+
+
+def section_of(among: Sequence[Section], heading: str) -> Section:
+    """Return the section of a heading, given by its text or its path `A > B`.
+
+    Raises NoteNotFound when there is none, Conflict when there are several.
+    """
+    wanted = [_bare(part) for part in heading.split(">")]
+    found = [
+        section
+        for section in among
+        if section.level and [_bare(h) for h in section.headings[-len(wanted) :]] == wanted
+    ]
+    if not found:
+        known = ", ".join(section.headings[-1] for section in among if section.level)
+        raise NoteNotFound(
+            f"there is no heading {heading!r} in the note", f"it has: {known or 'none'}"
+        )
+    if len(found) > 1:
+        lines = ", ".join(str(section.line) for section in found)
+        raise Conflict(f"the heading {heading!r} stands on lines {lines}", "give its path: A > B")
+    return found[0]
+
+
+def _bare(heading: str) -> str:
+    return heading.strip().lstrip("#").strip().casefold()

@@ -1,0 +1,85 @@
+"""What links to a note or ghost, and the links that say so."""
+
+from functools import partial
+from typing import NamedTuple
+
+from memory_bank import note_rows
+from memory_bank.bank import Bank, View
+from memory_bank.errors import NoteNotFound
+from memory_bank.manifest import link_table
+from memory_bank.manifest.link_table import LinkRow
+from memory_bank.notes.file_scan import is_text
+
+GHOST = "ghost:"
+
+
+class LinkShown(NamedTuple):
+    """One link with the words around it."""
+
+    source: str
+    line: int
+    target: str
+    """Path of a note, or `ghost:` and a name."""
+    type: str
+    kind: str
+    context: str
+    """About 100 characters on each side of the link."""
+    problem: str | None = None
+
+
+def node_of(bank: Bank, name: str) -> str:
+    """Return the path of the note that a name means, or `ghost:` and the name of a ghost.
+
+    A file of the project is a ghost although nothing links to it, as is a name that can only be
+    a file's or symbol's. Raises NoteNotFound for other names.
+    """
+    from memory_bank.notes import name_forms  # start-up: most questions name nothing
+
+    if name.startswith(GHOST):
+        bank.catch_up()
+        unknown = NoteNotFound(f"nothing links to {name!r}", "see `memory-bank links --ghosts`")
+    else:
+        try:
+            return bank.find(name)
+        except NoteNotFound as error:
+            unknown = error
+    written = name.removeprefix(GHOST)
+    file = name_forms.of_file(written, bank.layout)
+    for form in filter(is_text, (written, file)):
+        rows = bank.read(partial(_to_ghost, name=form))
+        if rows:
+            return GHOST + rows[0].ghost
+    if name_forms.may_be_file(file, bank.layout):
+        return GHOST + file
+    raise unknown
+
+
+def _to_ghost(view: View, name: str) -> list[LinkRow]:
+    return link_table.to_ghost(view.manifest, name)
+
+
+def linked(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
+    """Map each note that links to a note or ghost to those of its links that do."""
+    if node.startswith(GHOST):
+        into = link_table.to_ghost(view.manifest, node.removeprefix(GHOST))
+    else:
+        note = note_rows.note_at(view.manifest, node)
+        into = link_table.incoming(view.manifest, note.number if note else -1)
+    found: dict[int, list[LinkShown]] = {}
+    for row in into:
+        found.setdefault(row.source, []).append(shown(row))
+    return {number: tuple(dict.fromkeys(links)) for number, links in found.items()}
+
+
+def shown(row: LinkRow, problem: str = "") -> LinkShown:
+    """Return a link of the table as it is shown, with what is wrong with it."""
+    text = row.text or row.target or row.heading
+    return LinkShown(
+        source=row.source_key,
+        line=row.line,
+        target=row.dest_key or GHOST + row.ghost,
+        type=row.type,
+        kind=row.kind,
+        context=" ".join(part for part in (row.before, f"[{text}]", row.after) if part),
+        problem=problem or None,
+    )

@@ -1,0 +1,320 @@
+"""Move, remove and bring back notes; links follow."""
+
+from __future__ import annotations
+
+import posixpath
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+
+from memory_bank import note_rows, session_notes
+from memory_bank.actions.author_keys import with_author_keys
+from memory_bank.actions.authors import record, warnings, writer
+from memory_bank.agents import agent_name
+from memory_bank.bank import Bank, View
+from memory_bank.errors import BadInput, Conflict, UnreadableNote
+from memory_bank.manifest import link_table
+from memory_bank.manifest.link_table import LinkRow
+from memory_bank.note_rows import NoteRow
+from memory_bank.notes import files, frontmatter, name_forms, names, note_parser
+from memory_bank.notes.identity import etag
+from memory_bank.notes.journal import Change
+from memory_bank.notes.note import Link
+from memory_bank.notes.relink import relink
+from memory_bank.notes.schema import check_tags, note_id
+from memory_bank.notes.store import Trashed
+
+__all__ = ["Merged", "Renamed", "Trashed", "delete", "merge", "rename", "restore", "trash"]
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """A note that moved, and the notes whose links followed."""
+
+    old_path: str
+    path: str
+    relinked: tuple[str, ...]
+    warning: str | None = None
+    """What a person should know of where the note is, as that git would track a session's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Notes that became one."""
+
+    path: str
+    note_id: str
+    etag: str
+    merged: tuple[str, ...]
+    relinked: tuple[str, ...]
+    warning: str | None = None
+    """What a person should know of where the note is, as that git would track a session's."""
+
+
+def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) -> Renamed:
+    """Move a note to another name and rewrite the links to it: all of it or nothing.
+
+    A new name that ends in a slash is a folder. Raises NoteNotFound, NoteExists, BadName.
+    """
+    bank.check_enabled()
+    old = bank.find(name)
+    if new_name.endswith("/"):
+        new_name += posixpath.basename(old)
+    new = bank.path_of(new_name)
+    names.check_new(new)
+    if new == old:
+        return Renamed(old, new, ())
+    with bank.lock, bank.store.writing():
+        moving = _current(bank, [old])[0]
+        same = names.folded(new) == names.folded(old)
+        if bank.store.exists(new) and not same:
+            raise files.taken(new)
+        changes = _relinked(bank, {old: new})
+        data = bank.store.read_bytes(old)
+        mine = next((change for change in changes if change.path == old), None)
+        moved = mine.data if mine and mine.data is not None else data
+        rest = [change for change in changes if change.path != old]
+        gone = Change(old, None, moving.etag)
+        if same:  # one file where case is ignored: away before back
+            bank.store.apply([gone, Change(new, moved, files.ABSENT), *rest])
+        else:
+            bank.store.apply([Change(new, moved, files.ABSENT), gone, *rest])
+    with bank.lock:
+        bank.edits.rename(old, new)
+        if moving.key == old:
+            bank.access.rename(old, new)
+            bank.updates.rename(old, new)
+    bank.catch_up()
+    changed = [change.path for change in rest]
+    unknown = record(bank, [*changed, new] if mine else changed, agent)
+    return Renamed(
+        old,
+        new,
+        tuple(changed),
+        warnings(session_notes.warning(bank.layout, new, moving.source_type), unknown),
+    )
+
+
+def delete(bank: Bank, name: str, *, if_match: str | None = None) -> Trashed:
+    """Move a note to the trash, from where `restore` brings it back."""
+    bank.check_enabled()
+    trashed = bank.store.delete(bank.find(name), if_match)
+    with bank.lock:
+        bank.edits.rename(trashed.path, _in_trash(trashed))
+    bank.catch_up()
+    return trashed
+
+
+def restore(bank: Bank, name: str, new_name: str = "") -> str:
+    """Bring the newest deleted note of that name back, under another name if given.
+
+    Raises NoteNotFound when the trash has none, NoteExists when the name is taken.
+    """
+    bank.check_enabled()
+    target = bank.path_of(new_name) if new_name else ""
+    names.check_new(target)
+    with bank.lock, bank.store.writing():
+        gone = {names.key(one.path): one for one in reversed(bank.store.trashed())}
+        form = name if names.key(name) in gone else name_forms.of_note(name, bank.layout)
+        path = bank.store.restore(form, target)
+        bank.edits.rename(_in_trash(gone[names.key(form)]), path)
+    bank.catch_up()
+    return path
+
+
+def _in_trash(note: Trashed) -> str:
+    """Return what a note without an id is known by while it is deleted."""
+    return f".trash/{note.stamp}/{note.path}"
+
+
+def trash(bank: Bank) -> list[Trashed]:
+    """List the deleted notes, the newest first."""
+    return bank.store.trashed()
+
+
+def merge(
+    bank: Bank,
+    sources: Sequence[str],
+    target: str,
+    content: str,
+    *,
+    tags: Sequence[str] = (),
+    source_type: str = "manual",
+    source_agent: str = "",
+) -> Merged:
+    """Make one note of several: all of it or nothing.
+
+    `target` gets `content`; the sources go to the trash and links to them lead to the target. Its
+    front matter, unless the content brings its own, has the sources' tags and references. The
+    target may be one of the sources, else it must be a free name.
+    """
+    bank.check_enabled()
+    if not content.strip():
+        raise BadInput("content must not be empty", "give the text that the notes become")
+    paths = list(dict.fromkeys(bank.find(source) for source in sources))
+    if not paths:
+        raise BadInput("name at least one note to merge", "give the sources before the target")
+    goal = bank.path_of(target)
+    if goal not in paths:
+        names.check_new(goal)
+    with bank.lock, bank.store.writing():
+        rows = _current(bank, paths)
+        if goal not in paths and bank.store.exists(goal):
+            raise files.taken(goal)
+        kept = next((row for row in rows if row.path == goal), None)
+        source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
+        text = _merged_text(rows, kept, content, check_tags(tags), source)
+        links = _relinked(bank, dict.fromkeys(paths, goal), gone=True)
+        etags = {row.path: row.etag for row in rows}
+        away = [Change(path, None, etags[path], trash=True) for path in paths if path != goal]
+        others = [change for change in links if change.path not in etags]
+        written = Change(goal, note_parser.encoded(text), etags.get(goal, files.ABSENT))
+        old = goal if goal in etags else ""  # its text goes to the trash, as that of the others
+        bank.store.apply([written, *away, *others], given=content, keep=old)
+    bank.catch_up()
+    meta = note_parser.parse(goal, text.encode())
+    key, relinked = meta.meta.id or goal, tuple(change.path for change in others)
+    unknown = record(bank, [goal, *relinked], writer(source_type, source_agent))
+    with bank.lock:
+        bank.edits.inherit(key, {name for row in rows for name in (row.id, row.path) if name})
+        bank.updates.add(key, time.time())
+    return Merged(
+        path=goal,
+        note_id=key,
+        etag=meta.etag,
+        merged=tuple(paths),
+        relinked=relinked,
+        warning=warnings(session_notes.warning(bank.layout, goal), unknown),
+    )
+
+
+def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
+    """Return what the manifest knows of some notes, brought up to their files under the lock."""
+    bank.catch_up(insist=True)
+    rows = bank.read(lambda view: [note_rows.note_at(view.manifest, path) for path in paths])
+    found = [row for row in rows if row is not None]
+    if len(found) != len(paths):
+        raise Conflict("a note changed or went away meanwhile", "look at the notes and try again")
+    return found
+
+
+def _relinked(bank: Bank, moves: Mapping[str, str], *, gone: bool = False) -> list[Change]:
+    """Return the changes that make links to moved notes, and their own relative links, right."""
+
+    def touching(view: View) -> dict[str, list[LinkRow]]:
+        found: dict[str, list[LinkRow]] = {}
+        for path in moves:
+            note = note_rows.note_at(view.manifest, path)
+            number = note.number if note else -1
+            for row in link_table.incoming(view.manifest, number) + link_table.outgoing(
+                view.manifest, number
+            ):
+                found.setdefault(row.source_key, []).append(row)
+        return found
+
+    def taken(short: str) -> bool:
+        found = bank.read(lambda view: note_rows.candidates(view.manifest, short))
+        return bool(set(found) - set(moves))
+
+    changes = []
+    for source, rows in bank.read(touching).items():
+        data = bank.store.read_bytes(source)
+        new_target = _retarget(source, rows, moves, taken, gone=gone)
+        try:
+            new = note_parser.edited(data, partial(relink, rename=new_target))
+        except UnreadableNote as error:
+            raise UnreadableNote(f"{source}: {error.message}", error.hint) from error
+        if new != data:
+            changes.append(Change(source, new, etag(data)))
+    return changes
+
+
+def _retarget(
+    source: str,
+    rows: Sequence[LinkRow],
+    moves: Mapping[str, str],
+    taken: Callable[[str], bool],
+    *,
+    gone: bool,
+) -> Callable[[Link], str | None]:
+    """Say for each link of a note what it must be called once the notes have moved."""
+    leads = {(row.line, row.target): row.dest_key for row in rows}
+    home = moves.get(source, source)
+
+    def new_target(link: Link) -> str | None:
+        goal = leads.get((link.line, link.target))
+        if goal is None or not link.target:
+            return None
+        moved = moves.get(goal, goal)
+        if moved == goal and home == source:
+            return None
+        if link.kind == "markdown" or link.target.startswith(("./", "../")):
+            return _relative(link.target, source, home, moved)
+        if moved == goal:
+            return None
+        return _named(link.target, goal, moved, taken, gone=gone)
+
+    return new_target
+
+
+def _relative(written: str, source: str, home: str, goal: str) -> str | None:
+    """Return a relative link as it is called from `home`; one to a ghost keeps its file."""
+    place = goal or posixpath.normpath(posixpath.join(posixpath.dirname(source), written))
+    new = posixpath.relpath(place, posixpath.dirname(home) or ".")
+    if written.startswith("./") and not new.startswith("."):
+        new = f"./{new}"
+    return None if new == written else new
+
+
+def _named(
+    written: str, old: str, new: str, taken: Callable[[str], bool], *, gone: bool
+) -> str | None:
+    """Return a wikilink's new target, as short as it was if that says which note is meant.
+
+    None when the link goes by title, alias or id, which the note keeps unless it is gone.
+    """
+    spoken = names.key(written)
+    old_key = names.key(names.name_of(old))
+    if not gone and spoken != old_key and not old_key.endswith(f"/{spoken}"):
+        return None
+    name = names.name_of(new)
+    short = posixpath.basename(name)
+    if "/" in written or taken(short):
+        return name
+    return None if names.key(short) == spoken else short
+
+
+def _merged_text(
+    rows: Sequence[NoteRow],
+    kept: NoteRow | None,
+    content: str,
+    tags: Sequence[str],
+    source: Mapping[str, str],
+) -> str:
+    now = datetime.now(UTC)
+    kinds = {row.type for row in rows}
+    metadata = {
+        "id": (kept.id if kept else "") or note_id(content, now),
+        "type": kinds.pop() if len(kinds) == 1 else "",
+        "tags": list(dict.fromkeys([*(tag for row in rows for tag in row.tags), *tags])),
+        "created_at": datetime.fromtimestamp(kept.created, UTC) if kept else now,
+        **{
+            key: _union([row.rest.get(key, []) for row in rows])
+            for key in ("entity_refs", "file_refs", "symbol_refs")
+        },
+        **source,
+    }
+    if frontmatter.split(content).format != "none":
+        if writer(**source) is not None:
+            content = with_author_keys(content, metadata)
+        return content if content.endswith("\n") else f"{content}\n"
+    return frontmatter.compose({key: value for key, value in metadata.items() if value}, content)
+
+
+def _union(lists: Sequence[Sequence[object]]) -> list[object]:
+    found: list[object] = []
+    for items in lists:
+        found += [item for item in items if item not in found]
+    return found

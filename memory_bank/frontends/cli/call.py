@@ -1,0 +1,166 @@
+"""The call that a command answers: where its bank is, and where its answer goes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from memory_bank.errors import BadInput, NoBank
+from memory_bank.frontends.cli.console import Console, place
+from memory_bank.frontends.cli.progress import Bars, Report
+from memory_bank.frontends.rendering import plain, with_former_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memory_bank.bank import Bank
+
+FOUND, NOTHING, FAILED = 0, 1, 3
+"""Exit codes: found or done, nothing found, failed (what is wrong must be repaired elsewhere)."""
+
+_FALLBACKS = {
+    "embeddings_disabled": "embeddings are off",
+    "vectors_pending": "vectors are still being made, `memory-bank sync` makes all",
+    "embedder_unavailable": "the embedder is not available, see `memory-bank embedder test`",
+}
+
+Value = TypeVar("Value")
+
+
+class BadUsage(BadInput):
+    """Options that are wrong, or don't go together."""
+
+
+class Call:
+    """One call of a command: where its bank is and how it answers."""
+
+    def __init__(
+        self,
+        command: str,
+        *,
+        bank: str | None = None,
+        json: bool = False,
+        allow_secret: bool = False,
+    ) -> None:
+        """Take over what the command line says for every command."""
+        self.command = command
+        self.named_bank = bank
+        """The folder given by `--bank` or MEMORY_BANK."""
+        self.json = json
+        self.allow_secret = allow_secret
+        self.root: Path | None = None
+        self._page = Console(sys.stdout)
+        self._aside = Console(sys.stderr)
+        self._bars = Bars(self._aside)
+        self._bank: Bank | None = None
+        self._repaired: list[str] = []
+        self._notices: list[str] = []
+
+    @property
+    def page(self) -> Console:
+        """Where the answer goes; whoever writes it has no more progress to show."""
+        self._bars.stop()
+        return self._page
+
+    @property
+    def aside(self) -> Console:
+        """Where remarks go."""
+        self._bars.stop()
+        return self._aside
+
+    @property
+    def progress(self) -> Report | None:
+        """What is to be told how far a long action is; None when nobody looks."""
+        return self._bars.report
+
+    @contextmanager
+    def open(self) -> Iterator[Bank]:
+        """Open the bank that is meant, and close it in the end."""
+        from memory_bank.bank import open_bank
+
+        try:
+            bank = open_bank(self.named_bank, allow_secrets=self.allow_secret)
+        except FileNotFoundError as error:
+            raise NoBank("the working directory is gone", "change to one that is there") from error
+        self.root = bank.layout.root
+        bank.progress = self.progress
+        self._bank = bank
+        try:
+            with bank:
+                yield bank
+        finally:
+            self._bars.stop()
+            self._say_repaired()
+            if not self.json:
+                for notice in self._took_notices():
+                    self.remark(notice)
+
+    def place(self, path: str, line: int | None = None) -> str:
+        """Return where a note is, as seen from the working directory."""
+        return place(self.root / path if self.root else path, line)
+
+    def answer(self, value: Value, render: Callable[[Value], None]) -> None:
+        """Print an answer: as JSON when that is wanted, else by `render`."""
+        if self.json:
+            self.document(value)
+        else:
+            render(value)
+
+    def document(self, value: object) -> None:
+        """Print an answer as JSON, with repairs and notices."""
+        shown, repaired, notices = plain(value), self._taken_repaired(), self._took_notices()
+        if repaired and isinstance(shown, dict):
+            shown = {**shown, "repaired": repaired}
+        if notices and isinstance(shown, dict):
+            shown = {**shown, "notices": notices}
+        self.page.document(with_former_names(shown))
+
+    def show_repaired(self, repaired: Sequence[str]) -> None:
+        """Print what was repaired, where that is part of the answer."""
+        if repaired:
+            from memory_bank.actions.maintenance import described
+
+            self.page.line(("repaired: ", "good"), described(repaired))
+
+    def remark(self, text: str) -> None:
+        """Say something beside the answer."""
+        self.page.flush()  # in order, where both go to one terminal
+        self.aside.labelled("", "", text)
+
+    def warn(self, text: str | None) -> None:
+        """Say what makes the answer poorer, if something does."""
+        if text:
+            self.page.flush()
+            self.aside.labelled("warning: ", "warn", text)
+
+    def fallback(self, reason: str | None) -> None:
+        """Say why an answer is by words only, if it is."""
+        if reason:
+            why = _FALLBACKS.get(reason, "the embedder gave no answer")
+            self.warn(f"found by words only: {why} ({reason})")
+
+    def _taken_repaired(self) -> list[str]:
+        """Return all that was repaired in this call."""
+        if self._bank is not None:
+            self._repaired += self._bank.take_repaired()
+        return self._repaired
+
+    def _took_notices(self) -> list[str]:
+        """Return all that there was to say in this call."""
+        if self._bank is not None:
+            self._notices += self._bank.take_notices()
+        return self._notices
+
+    def _say_repaired(self) -> None:
+        """Say beside the answer what was repaired; a program finds it inside."""
+        repaired = self._taken_repaired()
+        if repaired and not self.json:
+            from memory_bank.actions.maintenance import described
+
+            self.aside.labelled("repaired: ", "dim", described(repaired))
+
+    def wrong(self, message: str) -> BadUsage:
+        """Return the error that a combination of options deserves."""
+        return BadUsage(message, f"see `{self.command} -h`")

@@ -1,0 +1,45 @@
+"""Let click read a command line and run its command; its errors become ours."""
+
+from __future__ import annotations
+
+import os
+
+import click
+from click.exceptions import Exit
+
+from memory_bank.errors import MemoryBankError
+from memory_bank.frontends.cli.call import BadUsage
+from memory_bank.frontends.cli.root import PROGRAM, root
+
+COMPLETE = "_MEMORY_BANK_COMPLETE"
+"""The variable by which a shell asks for completions."""
+
+
+class Failed(MemoryBankError):
+    """Click could not do something."""
+
+
+def invoke(args: list[str]) -> int:
+    """Run a command line and return its exit code.
+
+    Raises BadUsage for options that are wrong, Failed, KeyboardInterrupt.
+    """
+    if COMPLETE in os.environ:
+        from click.shell_completion import shell_complete
+
+        return shell_complete(root(), {}, PROGRAM, COMPLETE, os.environ[COMPLETE])
+    try:
+        with root().make_context(PROGRAM, list(args)) as ctx:
+            code = ctx.command.invoke(ctx)
+    except Exit as done:
+        return done.exit_code
+    except click.Abort as error:
+        raise KeyboardInterrupt from error
+    except click.UsageError as error:
+        path = error.ctx.command_path if error.ctx else PROGRAM
+        message = error.format_message()
+        message = message[:1].lower() + message[1:].rstrip(".")
+        raise BadUsage(message, f"see `{path} -h`") from error
+    except click.ClickException as error:
+        raise Failed(error.format_message()) from error
+    return code if isinstance(code, int) else 0

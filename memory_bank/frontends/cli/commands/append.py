@@ -1,0 +1,40 @@
+"""`memory-bank append`: add to a note."""
+
+from __future__ import annotations
+
+from memory_bank.frontends.cli import options, text_input
+from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.change_view import show_written
+from memory_bank.frontends.cli.command import as_command
+
+GROUP = "Write"
+
+
+@as_command(
+    "append",
+    why="""
+    Adds the text as a paragraph of its own at the end of the note; all other bytes stay. Without
+    TEXT it is read from a pipe, or written in $VISUAL or $EDITOR; `-` always means stdin.
+    """,
+    examples=(
+        ('memory-bank append journal/2026-05 "Moved to tantivy 0.27."', "one line"),
+        ("make test 2>&1 | tail -3 | memory-bank append flaky-tests", "from a pipe"),
+    ),
+)
+@options.note()
+@options.text()
+@options.if_match
+@options.allow_secret
+@options.agent
+def command(
+    call: Call, *, name: str, text: str | None, if_match: str | None, agent: str | None
+) -> int:
+    """Add text at the end of a note."""
+    from memory_bank.actions.edit import append
+
+    with call.open() as bank:
+        path = bank.find(name)
+        with text_input.given_or_edited(text) as content:
+            done = append(bank, path, content, if_match=if_match, agent=agent)
+    call.answer(done, lambda done: show_written(call, done))
+    return 0

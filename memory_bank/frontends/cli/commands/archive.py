@@ -1,0 +1,40 @@
+"""`memory-bank archive`: put notes out of the way."""
+
+from __future__ import annotations
+
+import click
+
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.change_view import show_written
+from memory_bank.frontends.cli.command import as_command
+
+GROUP = "Organise"
+
+
+@as_command(
+    "archive",
+    why="""
+    An archived note keeps its place and its links, but recall and notes leave it out unless they
+    are asked with --include-archived. It is one line in its front matter: `status: archived`.
+    """,
+    examples=(
+        ("memory-bank archive plans/2024 plans/2025", "two old plans"),
+        ("memory-bank archive --undo plans/2025", "one is needed again"),
+    ),
+)
+@options.notes()
+@click.option("--undo", is_flag=True, help="Make them active again")
+def command(call: Call, *, names: tuple[str, ...], undo: bool) -> int:
+    """Leave notes out of answers without deleting them."""
+    from memory_bank.actions.edit import set_status
+
+    status = "active" if undo else "archived"
+    with call.open() as bank:
+        paths = dict.fromkeys(bank.find(name) for name in names)
+        done = [set_status(bank, path, status) for path in paths]
+    if call.json:
+        call.document({"status": status, "notes": done})
+    for note in () if call.json else done:
+        show_written(call, note, "active again:" if undo else "archived")
+    return 0

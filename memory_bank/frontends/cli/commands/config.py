@@ -1,0 +1,115 @@
+"""`memory-bank config`: show the settings that hold, and where each comes from."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.cli.console import place
+from memory_bank.frontends.cli.help import no_such
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memory_bank.actions.settings import Setting
+    from memory_bank.config import Settings
+
+GROUP = "Look after"
+
+
+def _keys(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+    from memory_bank.config import describe
+
+    return [name for s, k, *_ in describe() if (name := f"{s}.{k}").startswith(start)]
+
+
+@as_command(
+    "config",
+    why="""
+    Settings come from, each winning over those before it: the defaults, your own file, the bank's
+    file, the environment (MEMORY_BANK_EMBEDDER, MEMORY_BANK_SEARCH_LIMIT …). This command shows
+    the outcome; to change a setting, edit one of the files that it names at its end. Those that
+    name hosts, keys or paths are taken from your own file or the environment only: no repository
+    chooses them. Keys are never shown.
+    """,
+    examples=(
+        ("memory-bank config", "all settings, and where they come from"),
+        ("memory-bank config memory.embedder", "one value, for a script"),
+        ("memory-bank config search.limit --origin", "who has set it"),
+    ),
+)
+@click.argument("key", nargs=-1, metavar="[KEY]", shell_complete=_keys)
+@click.option("--default", is_flag=True, help="The default instead of what holds")
+@click.option("--origin", is_flag=True, help="Where a value comes from instead of the value")
+def command(call: Call, *, key: tuple[str, ...], default: bool, origin: bool) -> int:
+    """Show the settings, and which files to edit."""
+    from memory_bank.actions.settings import settings_of
+    from memory_bank.config import user_file
+
+    if default and origin:
+        raise call.wrong("choose one: --default or --origin")
+    settings, mine = _loaded(call)
+    files = {"bank": mine, "user": user_file(os.environ)}
+    edit = f"{files['user']} (all your banks)"
+    if mine:
+        edit = f"{place(mine)} (this bank) or {edit}"
+    if len(key) > 1 or key[:1] == ("set",) or (key and "=" in key[0]):
+        raise call.wrong(f"settings are changed in a file: edit {edit}")
+    found = settings_of(settings)
+    if key:
+        found = (_one(call, found, key[0]),)
+    if call.json:
+        call.page.document(found[0] if key else {"settings": found, "files": files})
+    elif key:
+        call.page.line(_shown(found[0], default=default, origin=origin))
+    else:
+        rows = [
+            (one.name, _shown(one, default=default, origin=False), _origin(one), one.help)
+            for one in found
+        ]
+        call.page.table(("setting", "default" if default else "value", "from", "what it is"), rows)
+        call.remark(f"to change a setting, edit {edit}")
+    return 0
+
+
+def _loaded(call: Call) -> tuple[Settings, Path | None]:
+    """Return the settings and the bank's file; outside a bank those of the user."""
+    from memory_bank.config import load
+    from memory_bank.errors import NoBank
+
+    try:
+        with call.open() as bank:
+            return bank.settings, bank.layout.config
+    except NoBank:
+        if call.named_bank:
+            raise
+        call.remark("there is no bank here: these are your own settings")
+        return load(), None
+
+
+def _one(call: Call, found: tuple[Setting, ...], name: str) -> Setting:
+    """Return the setting of a name; its section may be left out where that is clear."""
+    wanted = name.lower()
+    fitting = [one for one in found if wanted in {one.name, one.name.partition(".")[2]}]
+    if len(fitting) != 1:
+        raise call.wrong(no_such("setting", name, [one.name for one in found]))
+    return fitting[0]
+
+
+def _shown(one: Setting, *, default: bool, origin: bool) -> str:
+    if origin:
+        return _origin(one)
+    value = one.default if default else one.value
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _origin(one: Setting) -> str:
+    file = re.fullmatch(r"(.+):(\d+)", one.origin)
+    return place(file[1], int(file[2])) if file else one.origin

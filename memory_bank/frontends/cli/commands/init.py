@@ -1,0 +1,50 @@
+"""`memory-bank init`: make a bank."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.cli.console import place
+
+GROUP = "Start"
+
+
+@as_command(
+    "init",
+    why="""
+    Makes `.memories/` with a settings file, in which every line is a comment, and a `.gitignore`
+    for what is derived or private. Both are meant for git. What is there already stays as it is.
+
+    With --user the bank is kept in your own data folder instead: for notes that belong to no
+    project, or to a project whose repository you can't change. Name it with --bank afterwards.
+    """,
+    examples=(
+        ("memory-bank init", "in the working directory"),
+        ("memory-bank init ~/work/shop", "in another project"),
+        ("memory-bank init --user recipes", "a bank of your own"),
+    ),
+)
+@click.argument("folder", required=False, metavar="[DIR]", type=click.Path(file_okay=False))
+@click.option("--user", metavar="NAME", default="", help="A bank of your own, of this name")
+def command(call: Call, *, folder: str | None, user: str) -> int:
+    """Make a bank in a project, or one of your own."""
+    from memory_bank.actions.setup import Made, init
+
+    if user and folder:
+        raise call.wrong("give a folder or --user NAME, not both")
+
+    def render(made: Made) -> None:
+        shown = place(made.bank)
+        verb = "made" if made.created else "there already:"
+        call.page.line(f"{verb} ", (shown, "place"))
+        for file in made.created:
+            call.page.line("  ", (place(file), "place"))
+        at = f"--bank {shlex.quote(shown)} " if user or folder else ""
+        call.page.line("next: ", (f'memory-bank {at}remember "what should be known later"', "bold"))
+
+    call.answer(init(folder, user=user), render)
+    return 0

@@ -1,0 +1,157 @@
+"""`memory-bank links`: follow links."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.rendering import count, named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_bank.actions.linked_notes import LinkShown
+    from memory_bank.bank import Bank
+
+GROUP = "Find"
+
+_GHOST = "ghost:"
+
+
+@as_command(
+    "links",
+    why="""
+    Shows the links out of a note and into it, each with its type and the words around it. A
+    target that is no note is a ghost: a source file, a person, a note to be written. NAME may be
+    a ghost too: `links src/index.py` shows which notes speak of the file.
+
+    --path finds the shortest chain of links between two notes, --related the notes that share
+    neighbours with this one.
+    """,
+    examples=(
+        ("memory-bank links tantivy", "both ways"),
+        ("memory-bank links src/index.py", "what is known about a file"),
+        ("memory-bank links --ghosts", "what notes speak of that is no note"),
+        ("memory-bank links tantivy --path bm25", "how two notes hang together"),
+    ),
+)
+@options.note(required=False)
+@click.option("--in", "into", is_flag=True, help="Only links into it")
+@click.option("--out", is_flag=True, help="Only links out of it")
+@click.option("--ghosts", is_flag=True, help="Only ghosts: of this note, or of the whole bank")
+@click.option(
+    "--path", "other", metavar="OTHER", shell_complete=completing.notes, help="Chain to a note"
+)
+@click.option("--related", is_flag=True, help="Notes near to it")
+def command(
+    call: Call,
+    *,
+    name: str | None,
+    into: bool,
+    out: bool,
+    ghosts: bool,
+    other: str | None,
+    related: bool,
+) -> int:
+    """Follow links: in, out, to ghosts, between two notes."""
+    if sum((into or out, ghosts, other is not None, related)) > 1:
+        raise call.wrong("choose one: --in and --out, --ghosts, --path, or --related")
+    if name is None and not ghosts:
+        raise call.wrong("name a note, or ask for --ghosts")
+    with call.open() as bank:
+        if name is None:
+            return _all_ghosts(call, bank)
+        if other is not None:
+            return _path(call, bank, name, other)
+        if related:
+            return _related(call, bank, name)
+        both = into == out
+        return _links(call, bank, name, (both or into, both or out), ghosts=ghosts)
+
+
+def _links(call: Call, bank: Bank, name: str, wanted: tuple[bool, bool], *, ghosts: bool) -> int:
+    from memory_bank.actions.navigate import links_of
+
+    found = links_of(bank, name)
+    into = found.incoming if wanted[0] and not ghosts else ()
+    out = [
+        link
+        for link in found.outgoing
+        if wanted[1] and (not ghosts or link.target.startswith(_GHOST))
+    ]
+    if call.json:
+        call.document({"path": found.path, "outgoing": out, "incoming": into})
+        return FOUND if out or into else NOTHING
+    for heading, links in (("out of", out), ("into", into)):
+        if links:
+            call.page.line((f"{count(len(links), 'link')} {heading} {named(found.path)}", "bold"))
+        for link in links:
+            _show(call, link)
+    if not out and not into:
+        call.remark(f"{found.path} has no such links")
+    return FOUND if out or into else NOTHING
+
+
+def _show(call: Call, link: LinkShown) -> None:
+    page = call.page
+    where = (call.place(link.source, link.line), "place")
+    page.line("  ", where, "  ", (link.type, "tag"), f" → {link.target}")
+    if link.problem:
+        page.line("      ", (link.problem, "bad"))
+    page.block(link.context, "      ", "dim")
+
+
+def _all_ghosts(call: Call, bank: Bank) -> int:
+    from memory_bank.actions.navigate import ghosts
+
+    found = ghosts(bank)
+    if call.json:
+        call.document({"result_count": len(found), "ghosts": found})
+    elif not found:
+        call.remark("no ghosts")
+    else:
+        rows = [(ghost.name, str(ghost.count), _some(ghost.sources)) for ghost in found]
+        call.page.table(("ghost", "links", "from"), rows)
+    return FOUND if found else NOTHING
+
+
+def _path(call: Call, bank: Bank, name: str, other: str) -> int:
+    from memory_bank.actions.navigate import path_between
+
+    steps = path_between(bank, name, other)
+    if call.json:
+        call.document({"result_count": len(steps), "steps": steps})
+    elif not steps:
+        call.remark(f"no chain of links joins {name} and {other}")
+    for step in () if call.json else steps:
+        call.page.line(named(step.source), "  ", (step.type, "tag"), f" → {step.target}")
+    return FOUND if steps else NOTHING
+
+
+def _related(call: Call, bank: Bank, name: str) -> int:
+    from memory_bank.actions.navigate import related
+
+    found = related(bank, name)
+    if call.json:
+        call.document({"result_count": len(found), "related": found})
+    elif not found:
+        call.remark(f"nothing is linked to {name}")
+    else:
+        rows = [(_target(call, near.path), f"{near.score:.2f}") for near in found]
+        call.page.table(("near", "score"), rows)
+    return FOUND if found else NOTHING
+
+
+def _target(call: Call, path: str) -> str:
+    return path if path.startswith(_GHOST) else call.place(path, 1)
+
+
+def _some(paths: Sequence[str], most: int = 3) -> str:
+    """Return a few paths, and how many more there are."""
+    more = f" and {len(paths) - most} more" if len(paths) > most else ""
+    return ", ".join(paths[:most]) + more

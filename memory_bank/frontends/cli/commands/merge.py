@@ -1,0 +1,91 @@
+"""`memory-bank merge`: make one note of several."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank.frontends.cli import options, text_input
+from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.command import as_command
+
+if TYPE_CHECKING:
+    from memory_bank.actions.move_and_merge import Merged
+    from memory_bank.bank import Bank
+
+GROUP = "Organise"
+
+
+@as_command(
+    "merge",
+    why="""
+    Writes the target with the text that you give, moves the sources to the trash and makes links
+    to them lead to the target; all of it happens or nothing. The target gets the sources' tags
+    and references. It may be one of the sources, whose old text then goes to the trash too.
+
+    Without --text the text is read from a pipe, or you write it in $VISUAL or $EDITOR, which
+    starts with the texts of all sources.
+    """,
+    examples=(
+        ("memory-bank merge retry-1 retry-2 --into facts/retries", "in your editor"),
+        ("memory-bank merge a b --into a --text '# One note'", "into one of them"),
+        ("memory-bank merge a b --into c --tags http < c.md", "from a file"),
+    ),
+)
+@options.notes("sources", "SOURCE...")
+@click.option(
+    "--into",
+    "target",
+    metavar="TARGET",
+    required=True,
+    shell_complete=completing.notes,
+    help="The note that they become",
+)
+@click.option("--text", metavar="TEXT", help="What it says; - reads stdin")
+@options.tags("Tags on top of those of the sources")
+@options.allow_secret
+@options.agent
+def command(
+    call: Call,
+    *,
+    sources: tuple[str, ...],
+    target: str,
+    text: str | None,
+    tags: tuple[str, ...],
+    agent: str | None,
+) -> int:
+    """Make one note of several; links to them follow."""
+    from memory_bank.actions.move_and_merge import merge
+
+    with call.open() as bank:
+        source = "manual" if agent is None else "agent"
+        merged = partial(merge, bank, tags=tags, source_type=source, source_agent=agent or "")
+        paths = list(dict.fromkeys(bank.find(source) for source in sources))
+        content = text_input.given(text)
+        if content is not None:
+            done = merged(paths, target, content)
+        else:
+            with text_input.editing("merged.md", _joined(bank, paths)) as (written, _):
+                done = merged(paths, target, written)
+    call.answer(done, lambda done: _show(call, done))
+    return 0
+
+
+def _joined(bank: Bank, paths: list[str]) -> str:
+    from memory_bank.actions.listing import show
+
+    return "\n".join(f"{show(bank, path).body.strip()}\n" for path in paths)
+
+
+def _show(call: Call, done: Merged) -> None:
+    page = call.page
+    for path in done.merged:
+        if path != done.path:
+            page.line("merged ", (call.place(path), "place"))
+    page.line("into ", (call.place(done.path), "place"), f" (id {done.note_id})")
+    for path in done.relinked:
+        page.line("  links changed in ", (call.place(path), "place"))
+    call.warn(done.warning)

@@ -1,0 +1,52 @@
+"""`memory-bank mv`: rename a note."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.command import as_command
+
+if TYPE_CHECKING:
+    from memory_bank.actions.move_and_merge import Renamed
+
+GROUP = "Organise"
+
+
+@as_command(
+    "mv",
+    why="""
+    Moves the file and rewrites every link to it, in all notes, so that they lead to the new name;
+    all of it happens or nothing. A new name that ends in a slash is a folder.
+    """,
+    examples=(
+        ("memory-bank mv whoosh decisions/2025-whoosh", "another name"),
+        ("memory-bank mv ideas/cache archive/", "into a folder"),
+    ),
+)
+@options.note()
+@click.argument("new", metavar="NEW")
+@options.allow_secret
+@options.agent
+def command(call: Call, *, name: str, new: str, agent: str | None) -> int:
+    """Rename a note; links to it follow."""
+    from memory_bank.actions.move_and_merge import rename
+
+    def render(done: Renamed) -> None:
+        page = call.page
+        if done.path == done.old_path:
+            page.line((call.place(done.path), "place"), " is called that already")
+            return
+        page.line(
+            "moved ", (call.place(done.old_path), "place"), " to ", (call.place(done.path), "place")
+        )
+        for path in done.relinked:
+            page.line("  links changed in ", (call.place(path), "place"))
+        call.warn(done.warning)
+
+    with call.open() as bank:
+        call.answer(rename(bank, name, new, agent=agent), render)
+    return 0

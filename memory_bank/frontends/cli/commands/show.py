@@ -1,0 +1,103 @@
+"""`memory-bank show`: read one note."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank.errors import StorageFailed
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.rendering import count, visible
+
+if TYPE_CHECKING:
+    from memory_bank.actions.listing import Shown, ShownSection
+
+GROUP = "Find"
+
+
+@as_command(
+    "show",
+    why="""
+    A note's name is its path without .md, its file name alone if no other note has it, an alias,
+    its title or its id.
+
+    On a terminal the note is drawn with its headings, lists and code, below a line about it. Into
+    a pipe goes its source, front matter included; characters that could play tricks with a
+    terminal (control characters, reversed text) are written out, as `\\x1b`. With --raw a pipe
+    gets every character as it is.
+    """,
+    examples=(
+        ("memory-bank show decisions/tantivy", "by its name"),
+        ("memory-bank show tantivy --section Consequences", "one section of it"),
+        ("memory-bank show tantivy --raw > copy.md", "exactly as it is"),
+        ("memory-bank show tantivy --json | jq -r .etag", "its version, for --if-match"),
+    ),
+)
+@options.note()
+@click.option("--section", metavar="HEADING", help="Only what stands under this heading; A > B")
+@click.option("--raw", is_flag=True, help="The source; into a pipe exactly as it is")
+def command(call: Call, *, name: str, section: str | None, raw: bool) -> int:
+    """Show one note."""
+    from memory_bank.actions.listing import show, show_section
+
+    with call.open() as bank:
+        if section is not None:
+            part = show_section(bank, name, section)
+            call.answer(part, lambda part: _show_section(call, part, raw=raw))
+            return 0
+        note = show(bank, name)
+    call.answer(note, lambda note: _show(call, note, raw=raw))
+    for fault in () if call.json else note.faults:
+        call.warn(f"{call.place(note.path, fault.line)}: {fault.reason}")
+    return 0
+
+
+def _show(call: Call, note: Shown, *, raw: bool) -> None:
+    page = call.page
+    if raw or not page.terminal:
+        _source(call, note.content, raw=raw)
+        return
+    page.line((call.place(note.path, 1), "place"))
+    about = [
+        note.type,
+        *(f"#{tag}" for tag in note.tags),
+        note.created_at[:10],
+        "" if note.status == "active" else note.status,
+        f"id {note.note_id}" if note.note_id != note.path else "",
+        count(note.backlinks_count, "backlink"),
+        f"edited by {', '.join(note.edited_by)}" if note.edited_by else "",
+    ]
+    page.line((" · ".join(filter(None, about)), "tag"))
+    page.line()
+    page.markdown(note.body)
+
+
+def _show_section(call: Call, part: ShownSection, *, raw: bool) -> None:
+    if raw or not call.page.terminal:
+        _source(call, part.content, raw=raw)
+        return
+    call.page.line((call.place(part.path, part.line), "place"))
+    call.page.markdown(part.content)
+
+
+def _source(call: Call, text: str, *, raw: bool) -> None:
+    """Print a source: as it is into a pipe if `raw`, else with what could do harm written out."""
+    if not raw or call.page.terminal:
+        lines = visible(text.replace("\r\n", "\n"))
+        call.page.write(lines if lines.endswith("\n") else f"{lines}\n")
+        return
+    call.page.flush()
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:
+        call.page.write(text)
+        return
+    try:
+        buffer.write(text.encode("utf-8", "surrogateescape"))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StorageFailed(f"the answer can't be written: {error.strerror}") from error

@@ -1,0 +1,54 @@
+"""`memory-bank stats`: count what is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.command import as_command
+
+if TYPE_CHECKING:
+    from memory_bank.actions.stats import Stats
+
+GROUP = "Look after"
+
+_TAGS = 12
+
+
+@as_command(
+    "stats",
+    why="""
+    Counts notes, their bytes, types and tags, and what may want a look: broken links, ghosts
+    (targets that are no notes), orphans (notes without any link), files that are not indexed.
+    """,
+    examples=(
+        ("memory-bank stats", "for you"),
+        ("memory-bank stats --json | jq .count", "for a program"),
+    ),
+)
+def command(call: Call) -> int:
+    """Count notes, tags, types and links."""
+    from memory_bank.actions.stats import stats
+
+    with call.open() as bank:
+        call.answer(stats(bank), lambda found: _show(call, found))
+        call.warn(bank.problem)
+    return 0
+
+
+def _show(call: Call, found: Stats) -> None:
+    tags = [f"{tag} {number}" for tag, number in found.tags.items()]
+    more = f", and {len(tags) - _TAGS} more" if len(tags) > _TAGS else ""
+    rows = [
+        ("notes", f"{found.count:,}"),
+        ("archived", f"{found.archived:,}"),
+        ("size", f"{found.total_size} ({found.total_bytes:,} bytes)"),
+        ("passages", f"{found.passages:,}"),
+        ("types", ", ".join(f"{name} {number}" for name, number in found.types.items()) or "-"),
+        ("tags", (", ".join(tags[:_TAGS]) + more) or "-"),
+        ("ghosts", f"{found.ghosts:,}"),
+        ("broken links", f"{found.broken_links:,}"),
+        ("orphans", f"{found.orphans:,}"),
+        ("not indexed", f"{found.unindexed:,}"),
+    ]
+    call.page.table(("what", "how many"), rows)

@@ -1,0 +1,46 @@
+"""`memory-bank update`: replace what a note says."""
+
+from __future__ import annotations
+
+from memory_bank.frontends.cli import options, text_input
+from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.change_view import show_written
+from memory_bank.frontends.cli.command import as_command
+
+GROUP = "Write"
+
+
+@as_command(
+    "update",
+    why="""
+    Replaces the whole text; the front matter stays unless the new text brings its own. Without
+    TEXT it is read from a pipe, or you edit the present text in $VISUAL or $EDITOR. To change a
+    part of a note, use edit.
+    """,
+    examples=(
+        ("memory-bank update plans/index < plan.md", "from a file"),
+        ('memory-bank update facts/port "The port is 8080." --if-match 987fdff…', "safely"),
+    ),
+)
+@options.note()
+@options.text()
+@options.if_match
+@options.allow_secret
+@options.agent
+def command(
+    call: Call, *, name: str, text: str | None, if_match: str | None, agent: str | None
+) -> int:
+    """Replace the whole text of a note."""
+    from memory_bank.actions.edit import update
+    from memory_bank.actions.listing import show
+
+    with call.open() as bank:
+        content = text_input.given(text)
+        if content is not None:
+            done = update(bank, name, content, if_match=if_match, agent=agent)
+        else:
+            note = show(bank, name)
+            with text_input.editing(note.path.rpartition("/")[2], note.body) as (written, _):
+                done = update(bank, note.path, written, if_match=if_match or note.etag, agent=agent)
+    call.answer(done, lambda done: show_written(call, done))
+    return 0

@@ -1,0 +1,219 @@
+"""All that the commands print goes through a `Console`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from memory_bank.errors import StorageFailed
+from memory_bank.frontends.rendering import document, named, one_line, visible
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rich.console import Console as RichConsole
+
+Piece = str | tuple[str, str]
+"""A text, or a text and the name of its style."""
+
+_STYLES = {
+    "bold": "1",
+    "dim": "2",
+    "place": "36",
+    "good": "32",
+    "bad": "31",
+    "warn": "33",
+    "tag": "35",
+}
+_NARROW, _BROAD, _UNKNOWN = 40, 100, 80
+_MODERN = frozenset(["WT_SESSION", "TERM", "TERM_PROGRAM", "ANSICON"])
+"""Variables that consoles with colours set on Windows."""
+_LEAST = 4
+"""Columns in which the start of a text still says something."""
+
+
+class Console:
+    """Where text goes; every text is made visible first, since notes may hold anything."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Write to a stream, in colours if it is a terminal that wants them."""
+        self.stream = stream
+        self.terminal = _is_terminal(stream)
+        self.coloured = _wants_colour(terminal=self.terminal)
+
+    @property
+    def columns(self) -> int:
+        """The number of columns of the terminal."""
+        return max(_NARROW, _columns(self.stream))
+
+    @property
+    def width(self) -> int:
+        """The number of columns for running text."""
+        return min(self.columns, _BROAD)
+
+    def line(self, *pieces: Piece) -> None:
+        """Print one line; what would break it is written out."""
+        self.write("".join(self._painted(piece) for piece in pieces) + "\n")
+
+    def block(self, text: str, indent: str = "", style: str = "") -> None:
+        """Print text of several lines, indented; a terminal gets long lines folded."""
+        for line in visible(text.replace("\r\n", "\n")).split("\n"):
+            for part in self._folded(line, len(indent)):
+                self.line(indent, (part, style))
+
+    def labelled(self, label: str, style: str, text: str) -> None:
+        """Print a label and a text behind it; a terminal gets it folded."""
+        first, *rest = self._folded(one_line(text), len(label))
+        self.line((label, style), first)
+        for part in rest:
+            self.line(" " * len(label), part)
+
+    def document(self, value: object, *, indent: int | None = 2) -> None:
+        """Print one JSON document."""
+        encoding = getattr(self.stream, "encoding", None) or "utf-8"
+        ascii_only = not encoding.lower().startswith("utf")
+        self.write(document(value, indent=indent, ascii_only=ascii_only) + "\n")
+
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        """Print rows in columns: folded into a terminal's width, else aligned by spaces."""
+        if self.terminal:
+            self._rich_table(headings, rows)
+            return
+        shown = [[one_line(cell) for cell in row] for row in rows]
+        widths = [max((cells(row[i]) for row in shown), default=0) for i in range(len(headings))]
+        for row in shown:
+            padded = [
+                cell + " " * (wide - cells(cell)) for cell, wide in zip(row, widths, strict=True)
+            ]
+            self.write("  ".join(padded).rstrip() + "\n")
+
+    def markdown(self, text: str) -> None:
+        """Print Markdown as a terminal shows it best; links say where they lead."""
+        from rich.markdown import Markdown
+
+        self.console(self.width).print(Markdown(visible(text), hyperlinks=False))
+
+    def console(self, width: int | None = None) -> RichConsole:
+        """Return this page for what rich draws, as wide as the terminal or as told."""
+        from rich.console import Console as RichConsole
+
+        return RichConsole(
+            file=self.stream,
+            width=width or self.columns,
+            no_color=not self.coloured,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+
+    def write(self, text: str) -> None:
+        """Write text as it is; raise StorageFailed when it can't go where it should."""
+        try:
+            self.stream.write(text)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise StorageFailed(f"the answer can't be written: {error.strerror}") from error
+
+    def flush(self) -> None:
+        """Send what is still held back."""
+        try:
+            self.stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise StorageFailed(f"the answer can't be written: {error.strerror}") from error
+
+    def _painted(self, piece: Piece) -> str:
+        text, style = (piece, "") if isinstance(piece, str) else piece
+        shown = one_line(text)
+        code = _STYLES.get(style, "")
+        return f"\x1b[{code}m{shown}\x1b[0m" if code and shown and self.coloured else shown
+
+    def _folded(self, line: str, indent: int) -> list[str]:
+        if not self.terminal or len(line) + indent <= self.width:
+            return [line]
+        from textwrap import wrap
+
+        return wrap(line, self.width - indent, break_on_hyphens=False) or [""]
+
+    def _rich_table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for number, heading in enumerate(headings):
+            style = "" if number else "cyan"
+            table.add_column(heading, style=style, overflow="fold", no_wrap=not number)
+        for row in rows:
+            table.add_row(*(Text(one_line(cell)) for cell in row))
+        self.console().print(table)
+
+
+def place(path: str | Path, line: int | None = None) -> str:
+    """Return a file's path as seen from the working directory, with a line if given."""
+    try:
+        shown = os.path.relpath(path)
+    except (ValueError, OSError):  # another drive, or the working directory is gone
+        shown = str(path)
+    shown = named(min(shown, str(path), key=len))
+    return shown if line is None else f"{shown}:{line}"
+
+
+def cells(text: str) -> int:
+    """Return the number of columns that a text takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def cut(text: str, most: int) -> str:
+    """Return a text in at most that many columns, an ellipsis where something is left out."""
+    if cells(text) <= most:
+        return text
+    if most < _LEAST:
+        return ""
+    kept = text[: max(most - 1, 0)]
+    while kept and cells(kept) > most - 1:
+        kept = kept[:-1]
+    return f"{kept}…"
+
+
+def prepare_streams() -> None:
+    """Let every character be written, whatever the encoding: unknown ones are written out."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is None:
+            continue
+        reconfigure(errors="backslashreplace")
+        if os.name == "nt" and not stream.isatty():  # pragma: no cover  (a pipe has a code page)
+            reconfigure(encoding="utf-8")
+
+
+def _columns(stream: TextIO) -> int:
+    """Return a terminal's columns; `shutil` does this too, and costs 3 ms of every start."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _UNKNOWN
+    except (OSError, ValueError):
+        return _UNKNOWN
+
+
+def _is_terminal(stream: TextIO) -> bool:
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _wants_colour(*, terminal: bool) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in {"", "0"}:
+        return True
+    if os.name == "nt":  # pragma: no cover  (an old console shows the codes themselves)
+        return terminal and not _MODERN.isdisjoint(os.environ)
+    return terminal

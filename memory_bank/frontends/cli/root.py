@@ -1,0 +1,88 @@
+"""The root: finds each command by its file's name and imports the one that is asked for."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from memory_bank import __version__, plugins
+from memory_bank.frontends.cli.command import shared_options
+from memory_bank.frontends.cli.console import Console
+from memory_bank.frontends.cli.help import Group, Row
+
+KIND = "frontends.cli.commands"
+PROGRAM = "memory-bank"
+_GROUPS = ("Start", "Write", "Find", "Organise", "Agents", "Look after")
+_COLUMN = 12
+
+_WHY = """
+A bank is a folder of Markdown files, `.memories/` in your project, kept in git with the code.
+People write them in any editor; memory-bank finds them again, by words, by meaning and by links.
+All else (indices, vectors, access counts) is made from the files or private to this machine.
+
+Every command finds the bank from any folder of the project. Answers go to stdout, remarks and
+errors to stderr; with --json both are JSON. Exit codes: 0 found or done, 1 nothing found, 2 wrong
+use, 3 failed, 130 interrupted. Colours: only on a terminal, never with NO_COLOR.
+"""
+_EXAMPLES = (
+    ("memory-bank init", "make a bank in this project"),
+    ('memory-bank remember "We use tantivy: Whoosh is dead" --type decision', "write it down"),
+    ("memory-bank recall why tantivy", "find it again"),
+    ("memory-bank recall --help", "learn more about one command"),
+)
+
+
+class Root(Group):
+    """The group of all commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's)
+        """Name the commands without importing them."""
+        return plugins.names(KIND)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import one command."""
+        if cmd_name not in plugins.names(KIND):
+            return None
+        found: click.Command = plugins.load(KIND, cmd_name).command
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, each group's name beside its first."""
+        formatter.write("\n")
+        for group, rows in self._grouped(ctx).items():
+            for number, (name, summary) in enumerate(rows):
+                head = group if not number else ""
+                formatter.write(f"{head:<{_COLUMN}}{name:<{_COLUMN}}{summary}\n")
+
+    def _grouped(self, ctx: click.Context) -> dict[str, list[Row]]:
+        found: dict[str, list[Row]] = {group: [] for group in _GROUPS}
+        for name in self.list_commands(ctx):
+            module = plugins.load(KIND, name)
+            found.setdefault(module.GROUP, []).append((name, module.command.summary))
+        return found
+
+
+def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001
+    if asked and not ctx.resilient_parsing:
+        Console(sys.stdout).line(f"{PROGRAM} {__version__}")
+        ctx.exit()
+
+
+def root() -> Root:
+    """Make the root command."""
+    version = click.Option(
+        ["--version"],
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=_show_version,
+        help="Show the version",
+    )
+    return Root(
+        PROGRAM,
+        help="Project memory as Markdown files in your own git repository.",
+        why=_WHY,
+        examples=_EXAMPLES,
+        params=[*shared_options(), version],
+    )

@@ -1,0 +1,53 @@
+"""What a shell offers after TAB: names and tags as they are indexed; nothing is indexed for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank.errors import MemoryBankError
+from memory_bank.frontends.cli.command import named_bank
+
+if TYPE_CHECKING:
+    from memory_bank.bank import Bank
+
+_TYPES = (
+    "plan", "journal", "fact", "observation", "reflection",
+    "decision", "bugfix", "feature", "refactor", "discovery", "change", "session",
+)  # fmt: skip
+
+
+def notes(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
+    """Return the names of notes that start so."""
+    from memory_bank.actions.listing import known_names
+
+    return _known(ctx, start, known_names)
+
+
+def tags(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
+    """Return the lists of tags that start so: the last one is completed."""
+    from memory_bank.actions.listing import known_tags
+
+    done, comma, last = start.rpartition(",")
+    return [f"{done}{comma}{tag}" for tag in _known(ctx, last, known_tags)]
+
+
+def types(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+    """Return the known types that start so."""
+    return _starting(_TYPES, start)
+
+
+def _known(ctx: click.Context, start: str, names: Callable[[Bank], Iterable[str]]) -> list[str]:
+    from memory_bank.bank import open_bank
+
+    try:
+        with open_bank(named_bank(ctx)) as bank:
+            return _starting(names(bank), start)
+    except MemoryBankError:
+        return []  # a shell has no place for errors
+
+
+def _starting(words: Iterable[str], start: str) -> list[str]:
+    return [word for word in words if word.startswith(start) and word.isprintable()]

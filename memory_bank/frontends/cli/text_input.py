@@ -1,0 +1,95 @@
+"""Where a command's text comes from: the command line, stdin, or the user's editor."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank.errors import BadInput, MemoryBankError
+from memory_bank.frontends.cli.console import Console
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def interactive() -> bool:
+    """Tell whether somebody types at a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def given(text: str | None) -> str | None:
+    """Return the text of an argument or of stdin; None when there is neither, on a terminal."""
+    if text is not None and text != "-":
+        return text
+    if text is None and interactive():
+        return None
+    return _stdin()
+
+
+@contextmanager
+def given_or_edited(text: str | None, start: str = "") -> Iterator[str]:
+    """Hand out the text of an argument or of stdin, else what the user makes of `start`.
+
+    An edited text is kept, as in `editing`, when the body raises.
+    """
+    found = given(text)
+    if found is not None:
+        yield found
+        return
+    with editing("text.md", start) as (written, _):
+        yield written
+
+
+@contextmanager
+def editing(name: str, start: str) -> Iterator[tuple[str, Path]]:
+    """Let the user edit a text in a file of a name, and hand out what it says then.
+
+    The file goes once the text is safe: when the body raises, it stays, and the error says where.
+    """
+    import shutil
+    import tempfile
+    from pathlib import Path
+
+    folder = Path(tempfile.mkdtemp(prefix="memory-bank-"))
+    file = folder / name
+    file.write_bytes(start.encode("utf-8", "surrogateescape"))
+    try:
+        click.edit(filename=str(file))
+        yield _decoded(file.read_bytes(), "the text"), file
+    except BaseException as error:
+        _keep(file, start, error)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _keep(file: Path, start: str, error: BaseException) -> None:
+    """Say where an edited text is; throw away one that was not touched."""
+    import shutil
+
+    if file.exists() and file.read_bytes() == start.encode("utf-8", "surrogateescape"):
+        shutil.rmtree(file.parent, ignore_errors=True)
+    elif isinstance(error, MemoryBankError):
+        error.hint = "; ".join(filter(None, (f"your text is kept in {file}", error.hint)))
+    else:
+        Console(sys.stderr).line(f"your text is kept in {file}")
+
+
+def _stdin() -> str:
+    if sys.stdin is None:
+        return ""
+    buffer = getattr(sys.stdin, "buffer", None)
+    return sys.stdin.read() if buffer is None else _decoded(buffer.read(), "stdin")
+
+
+def _decoded(data: bytes, what: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadInput(
+            f"{what} is not UTF-8: byte {error.start + 1} is 0x{data[error.start]:02x}",
+            "convert it, for example with iconv",
+        ) from error

@@ -1,0 +1,87 @@
+"""Tell clients that notes changed, in the way that each one's protocol has for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ResourcesListChanged,
+    ResourceUpdated,
+)
+from mcp_types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
+
+if TYPE_CHECKING:
+    from memory_bank.actions.maintenance import Changed
+
+NOTE, TAGS, RECENT = "memory://note/", "memory://tags", "memory://recent"
+_MOST_SUBSCRIBED = 1000
+
+
+def uri_of(path: str) -> str:
+    """Return the resource of a note by its path below the bank."""
+    return NOTE + quote(path)
+
+
+class Changes:
+    """Who wants to know of changes: by `subscriptions/listen` (the bus), or as before 2026."""
+
+    def __init__(self) -> None:
+        """Know of nobody."""
+        self.bus = InMemorySubscriptionBus()
+        self._sessions: dict[object, tuple[ServerSession, set[str]]] = {}
+
+    def met(self, session: ServerSession) -> None:
+        """Remember a client that said hello, until it leaves."""
+        connection = session._connection  # noqa: SLF001  (a session lives for one request only)
+        if connection not in self._sessions:
+            self._sessions[connection] = (session, set())
+            connection.exit_stack.callback(self._sessions.pop, connection, None)
+
+    async def subscribe(
+        self, context: ServerRequestContext[Any, Any], params: SubscribeRequestParams
+    ) -> EmptyResult:
+        """Tell this client when a resource changes."""
+        uris = self._uris(context.session)
+        if len(uris) < _MOST_SUBSCRIBED:
+            uris.add(str(params.uri))
+        return EmptyResult()
+
+    async def unsubscribe(
+        self, context: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams
+    ) -> EmptyResult:
+        """Tell this client no more."""
+        self._uris(context.session).discard(str(params.uri))
+        return EmptyResult()
+
+    async def tell(self, changed: Changed) -> None:
+        """Tell all that want to know of these changes."""
+        paths = (*changed.added, *changed.removed, *changed.changed)
+        if not paths:
+            return
+        moved = bool(changed.added or changed.removed)
+        updated = [RECENT, TAGS, *_uris(paths)]
+        if moved:
+            await self.bus.publish(ResourcesListChanged())
+        for uri in updated:
+            await self.bus.publish(ResourceUpdated(uri))
+        for session, uris in list(self._sessions.values()):
+            if moved:
+                await session.send_resource_list_changed()
+            for uri in uris.intersection(updated):
+                await session.send_resource_updated(uri)
+
+    def _uris(self, session: ServerSession) -> set[str]:
+        self.met(session)
+        return self._sessions[session._connection][1]  # noqa: SLF001
+
+
+def _uris(paths: Iterable[str]) -> Iterable[str]:
+    """Yield what notes are called as resources: with their suffix, and without."""
+    for path in paths:
+        yield uri_of(path)
+        yield uri_of(path).removesuffix(".md")

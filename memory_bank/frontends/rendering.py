@@ -1,0 +1,190 @@
+"""What every front-end shows: values as JSON, errors as JSON, and text that can do no harm."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from datetime import date
+from functools import partial
+from math import isfinite
+from os import PathLike, fspath
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+from unicodedata import category
+
+from memory_bank.errors import BadInput, MemoryBankError
+
+# Control characters (newline and tab aside), line and paragraph separators, what turns the order
+# of text around, halves of surrogate pairs, and letters that nobody can see.
+_HARMFUL = (
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
+    "\U000e0000-\U000e007f]"
+)
+# Beyond these, what an agent reads and its user does not see: zero-width and filler characters,
+# marks of direction, variation selectors (one that makes an emoji of a sign is left alone), what
+# has no meaning of its own. A line end of two characters is one.
+_UNSEEN = (
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb"
+    "\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "|(?<=\ufe0f)\ufe0f|\r(?!\n)"
+)
+_SURROGATE = "[\ud800-\udfff]"
+_NOT_ASCII = "[^\n\x20-\x7e]"
+_UNSEEN_IN_NAMES = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
+_NAMED = {"\r": r"\r", "\n": r"\n", "\t": r"\t"}
+_JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def plain(value: object) -> object:
+    """Return a value as JSON has it: fields in their order, those that are None left out."""
+    fields = fields_of(type(value))
+    if fields is not None:
+        pairs = ((name, getattr(value, name)) for name in fields)
+        return {name: plain(item) for name, item in pairs if item is not None}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        items = [plain(item) for item in value]
+        return items if isinstance(value, list | tuple) else sorted(items, key=str)
+    if isinstance(value, date):  # datetimes are dates
+        return value.isoformat()
+    if isinstance(value, PathLike):
+        return fspath(value)
+    # JSON has no number that is not finite
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str, Any]:  # noqa: ANN401  (any type)
+    """Return the JSON schema of what `plain` makes of a value of that type, `without` some fields.
+
+    Fields of records inside records are named down to `depth`; all fields may be left out. None is
+    named that is among those `without`, however deep.
+    """
+    inside = partial(schema, without=without)
+    if origin := get_origin(kind):
+        first, *rest = [item for item in get_args(kind) if item not in {type(None), Ellipsis}]
+        if origin is UnionType or origin is Union:
+            return {} if rest else inside(first, depth=depth)
+        if issubclass(origin, Mapping):
+            return {"type": "object", "additionalProperties": inside(rest[0], depth=depth)}
+        return {"type": "array", "items": inside(first, depth=depth)}
+    names = fields_of(kind)
+    if names is None:
+        return {"type": _JSON_TYPES[kind]} if kind in _JSON_TYPES else {}
+    if not depth:
+        return {"type": "object"}
+    hints = get_type_hints(kind)
+    fields = {name: inside(hints[name], depth=depth - 1) for name in names if name not in without}
+    return {"type": "object", "properties": fields}
+
+
+def fields_of(kind: type) -> Collection[str] | None:
+    """Return the fields of a record, a named tuple or dataclass; None for all else."""
+    named: Collection[str] | None = getattr(kind, "__dataclass_fields__", None)
+    return getattr(kind, "_fields", named)
+
+
+def document(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:
+    """Return a value as one JSON document, every script readable and harmful characters escaped.
+
+    Valid for any parser and in UTF-8 (RFC 8259, RFC 7493): no NaN, and U+FFFD for halves of
+    surrogate pairs.
+    """
+    import json
+
+    text = json.dumps(plain(value), ensure_ascii=False, indent=indent, allow_nan=False)
+    if ascii_only or not _all_printable(text):
+        text = re.sub(_SURROGATE, "\ufffd", text)
+        escaped = _NOT_ASCII if ascii_only else _HARMFUL
+        text = re.sub(escaped, lambda found: json.dumps(found[0])[1:-1], text)
+    return text
+
+
+def count(number: int, word: str) -> str:
+    """Return a number with its word, in the plural where it is one: `3 notes`."""
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def with_former_names(shown: object) -> object:
+    """Add fields of a document by their former names, which programs may read for one version."""
+    if isinstance(shown, dict) and "repaired" in shown:
+        return {**shown, "healed": shown["repaired"]}
+    return shown
+
+
+def failure(code: str, message: str, hint: str = "") -> dict[str, object]:
+    """Return what a program is told when something went wrong."""
+    return {"error": {"code": code, "message": message, "hint": hint}}
+
+
+def error(problem: MemoryBankError) -> dict[str, object]:
+    """Return what a program is told about an error of ours."""
+    return failure(problem.code, problem.message, problem.hint)
+
+
+def visible(text: str) -> str:
+    r"""Return a text with its harmful characters written out, as `\x1b`; it keeps its lines."""
+    return text if _all_printable(text) else re.sub(_HARMFUL, _written_out, text)
+
+
+def one_line(text: str) -> str:
+    r"""Return a text as `visible` does, line ends and tabs written out as well."""
+    return visible(text).replace("\n", r"\n").replace("\t", r"\t")
+
+
+def named(path: str) -> str:
+    r"""Return a file's name on one line, with all that can't be seen in it written out."""
+    if path.isprintable():
+        return path
+    return "".join(_written(c) if category(c) in _UNSEEN_IN_NAMES else c for c in path)
+
+
+def unhidden(value: object) -> object:
+    r"""Return a value of JSON with every character that can't be seen written out, as `\u200b`.
+
+    Line ends and tabs stay. What an agent is given says no more than what its user would see.
+    `hidden_again` takes it back.
+    """
+    if isinstance(value, str):
+        return re.sub(_UNSEEN, lambda found: _code(found[0]), value)
+    if isinstance(value, Mapping):
+        return {str(unhidden(key)): unhidden(item) for key, item in value.items()}
+    return [unhidden(item) for item in value] if isinstance(value, list) else value
+
+
+def hidden_again(text: str, current: str) -> str:
+    r"""Return a text with what `unhidden` wrote out of `current` as it is there.
+
+    So what was read can be written back: `\u200b` becomes the character, if that is in `current`.
+    Raises BadInput where `current` has the character and its written-out form too.
+    """
+    for character in dict.fromkeys(re.findall(_UNSEEN, current)):
+        code = _code(character)
+        if code in text and code in current:
+            raise BadInput(
+                f"the note has {code} both in letters and as that character: which is meant?",
+                "edit_memory changes other parts of it",
+            )
+        text = text.replace(code, character)
+    return text
+
+
+def _all_printable(text: str) -> bool:
+    """Tell that nothing in a text can do harm: most answers need no pattern compiled."""
+    return text.replace("\n", "").replace("\t", "").isprintable()
+
+
+def _written_out(found: re.Match[str]) -> str:
+    return _written(found[0])
+
+
+def _written(character: str) -> str:
+    return _NAMED.get(character) or _code(character)
+
+
+def _code(character: str) -> str:
+    number = ord(character)
+    if number > 0xFFFF:  # noqa: PLR2004  (the first plane ends there)
+        return f"\\U{number:08x}"
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"  # noqa: PLR2004

@@ -1,0 +1,173 @@
+"""Names and signatures of the files of a bank, at the cost of one look at each."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+from stat import S_ISREG
+
+from memory_bank.errors import NoBank, StorageFailed
+from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX
+from memory_bank.notes.folders import open_folder, stat_of
+
+StatSignature = tuple[int, int, int, int]
+"""Size, mtime and ctime in ns, inode: while they stay, so do the file's bytes."""
+
+_RACY_NS = 100_000_000
+"""A file younger than this may change again under the same signature: clocks tick coarsely."""
+_SKEW_NS = 60_000_000_000
+"""An mtime farther in the future was set by hand; the ctime tells of changes then."""
+UNKNOWN = ""
+"""The signature of a file that must be looked into again."""
+_LINK = "symbolic link: not followed"
+
+
+class Scan:
+    """What a scan met, by path below the bank."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.files: dict[str, StatSignature] = {}
+        self.refused: dict[str, str] = {}
+        """Files that can't be notes, with the reason."""
+        self.leftover: list[str] = []
+        """Temporary files: of a writer at work, or of one that was killed."""
+
+
+def scan(root: Path) -> Scan:
+    """Look at every Markdown file below `root`, hidden folders left out.
+
+    Raises StorageFailed for a folder that can't be read (its notes are not gone) and NoBank when
+    the root itself is missing.
+    """
+    if not root.is_dir():
+        raise NoBank(f"the bank {root} is gone", "its index is kept; bring the folder back")
+    found = Scan()
+    try:
+        _walk(str(root), None, "", found)
+    except (NotADirectoryError, FileNotFoundError) as error:
+        raise NoBank(f"the bank {root} is gone", "bring the folder back") from error
+    return found
+
+
+def look(root: Path, paths: Collection[str]) -> Scan | None:
+    """Look at some files only; None when one of them is there but can't be a note."""
+    found = Scan()
+    for path in paths:
+        try:
+            stat = stat_of(root, path)
+        except OSError:
+            return None
+        if stat is None:
+            continue
+        if not (S_ISREG(stat.st_mode) and path.endswith(NOTE_SUFFIXES) and is_text(path)):
+            return None
+        found.files[path] = _signature(stat)
+    return found
+
+
+def signature(file: Path) -> StatSignature | None:
+    """Return the signature of one file; None when there is none."""
+    try:
+        return _signature(file.lstat())
+    except FileNotFoundError:
+        return None
+
+
+def signature_of(stat: os.stat_result) -> StatSignature | None:
+    """Return the signature of a file by what the system knows of it; None for no plain file."""
+    return _signature(stat) if S_ISREG(stat.st_mode) else None
+
+
+def trusted(signature: StatSignature) -> bool:
+    """Tell whether a file's signature may be recorded.
+
+    A file so young may still change unseen, without another signature: it is looked into again.
+    """
+    _, mtime, ctime, _ = signature
+    now = time.time_ns()
+    return not (ctime > now - _RACY_NS or now - _RACY_NS < mtime < now + _SKEW_NS)
+
+
+def _walk(folder: str, above: int | None, prefix: str, found: Scan) -> None:
+    """Look at a folder that is in the open folder `above`, then at those in it.
+
+    Raises NotADirectoryError or FileNotFoundError where it is no folder any more.
+    """
+    below: list[str] = []
+    named = is_text(prefix)
+    handle = None
+    try:
+        handle = open_folder(folder, above)
+        with os.scandir(folder if handle is None else handle) as entries:
+            for entry in entries:
+                name = entry.name
+                if name.endswith(NOTE_SUFFIXES) and name[0] != ".":
+                    if entry.is_file(follow_symlinks=False) and named and is_text(name):
+                        try:
+                            stat = entry.stat(follow_symlinks=False)
+                        except FileNotFoundError:
+                            continue  # removed while we looked
+                        # no call of `_signature`: this is done for every note before each answer
+                        found.files[prefix + name] = (
+                            stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
+                        )  # fmt: skip
+                    else:
+                        _refuse(entry, prefix + name, found)
+                elif name[0] != "." and entry.is_dir(follow_symlinks=False):
+                    below.append(name)
+                else:
+                    _pass(entry, prefix + name, found)
+        for name in below:
+            with suppress(NotADirectoryError, FileNotFoundError):  # its notes are gone indeed
+                _walk(f"{folder}{os.sep}{name}", handle, f"{prefix}{name}/", found)
+    except (NotADirectoryError, FileNotFoundError):
+        raise
+    except OSError as error:
+        raise StorageFailed(
+            f"can't read the folder {folder}: {error.strerror}",
+            "check its permissions; what is indexed of it stays as it is",
+        ) from error
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _refuse(entry: os.DirEntry[str], path: str, found: Scan) -> None:
+    if entry.is_file(follow_symlinks=False):
+        found.refused[_shown(path)] = "its name is not UTF-8"
+    else:
+        found.refused[_shown(path)] = _LINK if entry.is_symlink() else "not a plain file"
+
+
+def _pass(entry: os.DirEntry[str], path: str, found: Scan) -> None:
+    """Leave a file out, but name it where one would take it for notes."""
+    if entry.name.startswith("."):
+        if entry.name.startswith(TEMPORARY_PREFIX):
+            found.leftover.append(path)
+    elif entry.name.lower().endswith(NOTE_SUFFIXES):
+        found.refused[_shown(path)] = "its name ends in neither .md nor .markdown: mind the case"
+    elif entry.is_symlink() and entry.is_dir():
+        found.refused[_shown(f"{path}/")] = _LINK
+
+
+def _shown(path: str) -> str:
+    return path.encode("utf-8", "replace").decode()
+
+
+def _signature(stat: os.stat_result) -> StatSignature:
+    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
+
+
+def is_text(path: str) -> bool:
+    """Tell whether a name can be written in UTF-8."""
+    if path.isascii():
+        return True
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

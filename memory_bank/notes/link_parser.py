@@ -1,0 +1,192 @@
+"""Find the links of a note: where they are, where they point, and the words around them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from html import unescape
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from memory_bank.notes.blocks import cut
+from memory_bank.notes.inline_parser import Span
+from memory_bank.notes.inline_text import Reading
+from memory_bank.notes.note import Link, Meta
+from memory_bank.notes.relations import DEFAULT, TYPES, Fields, as_type, relation
+from memory_bank.notes.source_map import Definition, SourceMap, definitions
+
+WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_FRAGMENT = re.compile(r"(?<!&)\\?#")
+# Other words before a colon are names: [[Project: Alpha]], [[person:alice]], [[Data: tables]].
+_EXTERNAL = re.compile(
+    r"//|[a-z][a-z0-9+.-]*+://"
+    r"|(?:https?|mailto|tel|sms|file|data|javascript|vbscript|urn|about|blob|cid|magnet|geo|xmpp):(?!\s|\Z)",
+    re.IGNORECASE,
+)
+
+
+class FoundLink(NamedTuple):
+    """A link and the offsets of its target, as it is written, in the text."""
+
+    link: Link
+    start: int
+    end: int
+
+
+class _Goal(NamedTuple):
+    """Where a link points, and the offsets of the target in what was read."""
+
+    target: str
+    heading: str
+    block: str
+    start: int
+    end: int
+
+
+def found_links(text: str, first_line: int = 1) -> list[FoundLink]:
+    """List the links of a Markdown text in order, with the offsets of their targets.
+
+    Links through one definition `[label]: path` have the offsets of the path there.
+    """
+    blocks = cut(text)
+    if "[" not in text:
+        return []
+    known = definitions(blocks)
+    lines = blocks.source.split("\n")
+    found = []
+    for inline_block in blocks.inline_blocks:
+        reading = Reading(inline_block, known)
+        source_map = None
+        for span, link, goal in _read(reading, known, first_line + inline_block.line):
+            if span.label:
+                found.append(FoundLink(link, goal.start, goal.end))
+                continue
+            source_map = source_map or SourceMap(inline_block, blocks, lines)
+            cell = bisect_right(reading.cells, span.start) - 1
+            start = source_map.offset(cell, goal.start - reading.cells[cell])
+            if start is not None:
+                found.append(FoundLink(link, start, start + goal.end - goal.start))
+    return found
+
+
+def links_in(reading: Reading, known: Mapping[str, Definition], line: int) -> Iterator[Link]:
+    """Yield the links of an inline block that starts at a line of the file."""
+    for _span, link, _goal in _read(reading, known, line):
+        yield link
+
+
+def _read(
+    reading: Reading, known: Mapping[str, Definition], line: int
+) -> Iterator[tuple[Span, Link, _Goal]]:
+    field = seen = reached = 0
+    fields = Fields(reading.bare.text)
+    for span in reading.links:
+        wiki = span.kind == "wiki"
+        goal = _wiki_goal(reading.text, span) if wiki else _goal(reading, span, known)
+        if not goal:
+            continue
+        bare, places = reading.bare
+        at = places[span.start]
+        field = max(field, bare.rfind("\n", reached, at) + 1)
+        reached = at
+        line += reading.text.count("\n", seen, span.start)
+        seen = span.start
+        link = Link(
+            target=goal.target,
+            kind="embed" if span.embed else "wiki" if wiki else "markdown",
+            line=line,
+            type=relation(fields, bare, field, at, at + 1),
+            heading=goal.heading,
+            block=goal.block,
+            text=reading.shown(span),
+            before=reading.before(span),
+            after=reading.after(span),
+        )
+        yield span, link, goal
+
+
+def _wiki_goal(text: str, span: Span) -> _Goal | None:
+    """Read the inside of a wikilink up to its bar; None if it leads out of the bank."""
+    start, end = span.target
+    target, heading, block = wiki_parts(text[start:end])
+    if _EXTERNAL.match(target):
+        return None
+    while target and text[start].isspace():
+        start += 1
+    return _Goal(target, heading, block, start, start + len(target))
+
+
+def wiki_parts(written: str) -> tuple[str, str, str]:
+    """Split the inside of a wikilink into target, heading and block."""
+    mark = min((at for at in (written.find("#"), written.find("^")) if at >= 0), default=-1)
+    if mark < 0:
+        return written.strip(), "", ""
+    heading, _, block = written[mark:].partition("^")
+    return written[:mark].strip(), heading.strip("# \t"), block.strip()
+
+
+def _goal(reading: Reading, span: Span, known: Mapping[str, Definition]) -> _Goal | None:
+    """Read a Markdown link's destination; None if it is empty or leads out of the bank."""
+    if span.label:
+        written, start = known[span.label]
+    else:
+        written, start = reading.text[slice(*span.target)], span.target[0]
+    if written.startswith("<"):
+        written, start = written[1:-1], start + 1
+    mark = _FRAGMENT.search(written)
+    end = mark.start() if mark else len(written)
+    target = decoded(written[:end])
+    fragment = decoded(written[mark.end() :]) if mark else ""
+    if _EXTERNAL.match(target) or not (target or fragment):
+        return None
+    heading, block = ("", fragment[1:]) if fragment.startswith("^") else (fragment, "")
+    return _Goal(target, heading, block, start, start + end)
+
+
+def decoded(written: str) -> str:
+    """Undo the escapes, entities and percent-encoding of a destination."""
+    if "\\" in written:
+        written = _ESCAPE.sub(r"\1", written)
+    if "&" in written:
+        written = unescape(written)
+    return unquote(written) if "%" in written else written
+
+
+def reference_links(meta: Meta) -> tuple[Link, ...]:
+    """Make links of the references in front matter and of the wikilinks in its other keys."""
+    targets = [
+        *meta.file_refs,
+        *(f"symbol:{name}" for name in meta.symbol_refs),
+        *(f"{entity.kind}:{entity.id}" for entity in meta.entity_refs),
+    ]
+    links = [Link(target, "reference", 1, "mentions") for target in targets]
+    links.extend(_key_links(meta.extra, DEFAULT))
+    return tuple(links)
+
+
+def _key_links(value: object, kind: str) -> Iterator[Link]:
+    """Yield the wikilinks in a value and the values inside it, typed by the nearest key."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            name = as_type(str(key))
+            yield from _key_links(inner, name if name in TYPES else kind)
+    elif isinstance(value, list | tuple):
+        # YAML reads an unquoted [[x]] as a list in a list.
+        for inner in value:
+            alone = isinstance(inner, list) and len(inner) == 1 and isinstance(inner[0], str)
+            yield from _key_links(f"[[{inner[0]}]]" if alone else inner, kind)
+    elif isinstance(value, str):
+        for found in WIKILINK.finditer(value):
+            if link := reference_link(found[1], 1, kind):
+                yield link
+
+
+def reference_link(inner: str, line: int, kind: str = DEFAULT) -> Link | None:
+    """Read the inside of a wikilink in front matter."""
+    written, _, alias = inner.partition("|")
+    target, heading, block = wiki_parts(written)
+    if _EXTERNAL.match(target) or not (target or heading or block):
+        return None
+    return Link(target, "reference", line, kind, heading, block, alias.strip())

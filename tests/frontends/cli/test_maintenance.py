@@ -1,0 +1,129 @@
+"""`tags`, `stats`, `sync`, `watch` and `doctor`."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .conftest import Run, command, environment, plain_text
+
+
+def test_tags(mb: Run) -> None:
+    assert [line.split() for line in mb("tags").out.splitlines()] == [
+        ["search", "2"],
+        ["architecture", "1"],
+    ]
+    assert mb("tags", "--json").json["tags"] == {"search": 2, "architecture": 1}
+
+
+def test_no_tags(mb: Run, tmp_path: Path) -> None:
+    mb("init", str(tmp_path))
+    answer = mb("tags", "--bank", str(tmp_path))
+    assert (answer.code, answer.err) == (1, "no tags\n")
+
+
+def test_stats(mb: Run) -> None:
+    answer = mb("stats")
+    rows = dict(line.split("  ", 1) for line in answer.out.splitlines())
+    assert rows["notes"].strip() == "3"
+    assert rows["tags"].strip() == "search 2, architecture 1"
+    found = mb("stats", "--json").json
+    assert found["count"] == 3
+    assert found["types"] == {"decision": 2, "untyped": 1}
+    assert set(found) >= {"total_size", "tags", "ghosts", "broken_links", "orphans", "unindexed"}
+
+
+def test_sync(mb: Run) -> None:
+    assert mb("sync").out.startswith("indexed 3 notes")
+    assert mb("sync", "--json").json["indexed"] == 0
+    assert mb("sync", "--rebuild").out.startswith("indexed 3 notes")
+    assert mb("sync", "--rebuild", "--compare").code == 2
+
+
+def test_compare(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memory_bank.actions import maintenance
+
+    mb("sync")
+    answer = mb("sync", "--compare")
+    assert (answer.code, answer.out) == (0, "the index is what a fresh one would be\n")
+    assert mb("sync", "--compare", "--json").json["differences"] == []
+    different = maintenance.Comparison(3, ("notes: one is not there",))
+    monkeypatch.setattr(maintenance, "compare", lambda *_: different)
+    answer = mb("sync", "--compare")
+    assert (answer.code, answer.out) == (3, "notes: one is not there\n")
+    assert answer.err == "1 difference: `memory-bank sync --rebuild` repairs\n"
+
+
+def test_doctor(mb: Run, project: Path) -> None:
+    answer = mb("doctor", "--check")
+    assert answer.code == 0
+    assert answer.out.endswith("all is well\n")
+    assert mb("doctor", "--json").json["healthy"] is True
+    (project / ".memories/huge.md").write_bytes(b"x" * 10_000_001)
+    (project / ".memories/odd.md").write_text("---\na: [\n---\n[[bm25#nowhere]]\n", "utf-8")
+    answer = mb("doctor")
+    assert answer.code == 0
+    assert "not indexed (1):\n  .memories/huge.md  " in answer.out
+    assert "read with faults (1):\n  .memories/odd.md:" in answer.out
+    assert "broken links (1):\n  .memories/odd.md:4  " in answer.out
+    assert mb("doctor", "--check").code == 3
+    found = mb("doctor", "--json").json
+    assert [file["path"] for file in found["unindexed"]] == ["huge.md"]
+    assert found["unindexed"][0]["reason"]
+    assert found["healthy"] is False
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_watch_tells_of_changes_until_it_is_told_to_stop(project: Path, number: int) -> None:
+    process = subprocess.Popen(
+        command(["watch"]),
+        cwd=project,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    assert first
+    (project / ".memories/new.md").write_text("# New\n", encoding="utf-8")
+    assert process.stdout.readline()
+    process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, "")
+
+
+def test_a_bar_is_drawn_after_a_second_on_a_terminal_only(terminal: Run, real: Run) -> None:
+    slow = (
+        "import sys, time\n"
+        "from memory_bank.bank import Bank\n"
+        "from memory_bank.frontends.cli.main import run\n"
+        "def sync(self, progress=None):\n"
+        "    for done in range(1, 15):\n"
+        "        time.sleep(0.1)\n"
+        "        if progress: progress('embedding', done, 14)\n"
+        "    from memory_bank.index.report import SyncReport\n"
+        "    return SyncReport()\n"
+        "Bank.sync = sync\n"
+        "sys.exit(run(['sync']))\n"
+    )
+    shown = terminal(program=[sys.executable, "-c", slow]).out
+    assert "embedding" in plain_text(shown)
+    assert real("sync").err == ""
+
+
+def test_warnings_of_the_index_are_told(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memory_bank.bank import Bank
+
+    def catch_up(bank: Bank, _: object = None) -> None:
+        bank.problem = "another process is indexing"
+
+    mb("sync")
+    monkeypatch.setattr(Bank, "catch_up", catch_up)
+    for args in (["recall", "whoosh"], ["notes"], ["stats"]):
+        assert mb(*args).err == "warning: another process is indexing\n"
+    assert mb("recall", "whoosh", "--json").json["problem"]

@@ -1,0 +1,289 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+import memory_bank
+from memory_bank.errors import BadInput
+from memory_bank.frontends.mcp import http_transport
+from memory_bank.frontends.mcp.connections import Limits
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+ACCEPT = {"accept": "application/json, text/event-stream"}
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server in a process of its own."""
+
+    url: str
+    token_file: str | None
+    process: subprocess.Popen[str]
+
+    def post(self, **settings: Any) -> httpx2.Response:
+        """Say hello over plain HTTP."""
+        headers = {**ACCEPT, **settings.pop("headers", {})}
+        return httpx2.post(self.url, headers=headers, timeout=30, **({"json": HELLO} | settings))
+
+    def stop(self, number: int) -> int:
+        """Send a signal and return the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(30)
+
+
+Start = Callable[..., Running]
+
+
+@pytest.fixture
+def start(project: Path) -> Iterator[Start]:
+    """Start servers in the project; all end with the test."""
+    with ExitStack() as stack:
+
+        def start(*args: str, cwd: Path = project, address: str = "127.0.0.1:0") -> Running:
+            process = stack.enter_context(
+                subprocess.Popen(
+                    [
+                        *(sys.executable, "-m", "memory_bank", "serve", "mcp", "--json"),
+                        *("--http", address, *args),
+                    ],
+                    cwd=cwd,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    text=True,
+                    env={**os.environ, "PYTHONPATH": str(Path(memory_bank.__file__).parents[1])},
+                )
+            )
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            said = json.loads(process.stdout.readline())
+            url = said["url"].replace("0.0.0.0", "127.0.0.1")  # noqa: S104
+            return Running(url, said.get("token_file"), process)
+
+        yield start
+
+
+async def call(client: Client, name: str, **arguments: object) -> tuple[str, dict[str, Any]]:
+    """Call a tool and return its text and its structure."""
+    answer = await client.call_tool(name, arguments)
+    return answer.content[0].text, answer.structured_content or {}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_two_clients_share_a_bank(start: Start, mode: str) -> None:
+    url = start().url
+
+    async def talk() -> None:
+        async with Client(url, mode=mode) as one, Client(url, mode=mode) as other:  # type: ignore[arg-type]
+            assert {tool.name for tool in (await one.list_tools()).tools} >= {"remember", "recall"}
+            await call(one, "remember", content="# Queues\n\nJobs wait in Postgres.")
+            text, structure = await call(other, "recall", query="where do jobs wait?")
+            assert 'at="facts/queues.md:' in text.split("\n")[1]
+            assert structure == {}
+
+    anyio.run(talk)
+
+
+def test_no_append_of_many_clients_is_lost(start: Start, project: Path) -> None:
+    url = start().url
+
+    async def write(agent: int) -> None:
+        async with Client(url) as client:
+            for number in range(5):
+                await call(client, "append_memory", filename="bm25", content=f"{agent}-{number}.")
+
+    async def all_at_once() -> None:
+        async with anyio.create_task_group() as group:
+            for agent in range(4):
+                group.start_soon(write, agent)
+
+    anyio.run(all_at_once)
+    text = (project / ".memories" / "facts" / "bm25.md").read_text()
+    for agent in range(4):
+        places = [text.index(f"{agent}-{number}.") for number in range(5)]
+        assert places == sorted(places)
+    assert text.count("-") == 20
+
+
+def test_only_names_of_this_machine_are_answered(start: Start) -> None:
+    server = start("--allow-host", "bank.example.org")
+    port = server.url.rpartition(":")[2].partition("/")[0]
+    for host in (f"evil.example:{port}", "169.254.169.254", "127.0.0.1.evil.example"):
+        assert server.post(headers={"host": host}).status_code == 421
+    for origin in ("https://evil.example", "null", "http://localhost.evil.example"):
+        assert server.post(headers={"origin": origin}).status_code == 403
+    for host in (f"localhost:{port}", f"[::1]:{port}", "bank.example.org"):
+        assert server.post(headers={"host": host}).status_code == 200
+    assert server.post(headers={"origin": f"http://localhost:{port}"}).status_code == 200
+
+
+def test_what_is_too_large_or_no_message_is_refused(start: Start) -> None:
+    server = start()
+    large = b'{"jsonrpc": "2.0", "method": "' + b"x" * Limits().body_bytes + b'"}'
+    kind = {"content-type": "application/json"}
+    assert server.post(json=None, content=large, headers=kind).status_code == 413
+    pieces = (large[n : n + 65536] for n in range(0, len(large), 65536))
+    assert server.post(json=None, content=pieces, headers=kind).status_code == 413
+    assert server.post(json=None, content=b"{half", headers=kind).status_code == 400
+    assert server.post(json=None, content=b"{}").status_code == 400
+    assert httpx2.get(server.url.replace("/mcp", "/etc/passwd")).status_code == 404
+    assert server.post().status_code == 200
+
+
+def test_who_hangs_up_harms_nobody(start: Start) -> None:
+    server = start()
+    port = int(server.url.rpartition(":")[2].partition("/")[0])
+    for sent in (b"", b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1", b"\x00\xff\r\n\r\n"):
+        with socket.create_connection(("127.0.0.1", port)) as line:
+            line.sendall(sent)
+    with socket.create_connection(("127.0.0.1", port)) as line:
+        line.sendall(
+            b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 1000\r\n\r\n{"
+        )
+    assert server.post().status_code == 200
+
+
+def test_other_machines_need_the_token(start: Start, private_folders: Path) -> None:
+    server = start(address="0.0.0.0:0")
+    file = private_folders / "state" / "memory-bank" / "http-token"
+    assert server.token_file == str(file)
+    assert file.stat().st_mode & 0o777 == 0o600
+    token = file.read_text().strip()
+    assert server.post().status_code == 401
+    for wrong in (f"Bearer {token}x", "Bearer", f"Basic {token}", token, "Bearer \xfc"):
+        answer = server.post(headers={"authorization": wrong.encode("latin-1")})
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+    right = {"authorization": f"Bearer {token}"}
+    assert server.post(headers=right).status_code == 200
+    assert server.post(headers={**right, "host": "evil.example"}).status_code == 421
+
+    async def talk() -> list[str]:
+        async with (
+            httpx2.AsyncClient(headers=right) as line,
+            Client(streamable_http_client(server.url, http_client=line)) as client,
+        ):
+            return [tool.name for tool in (await client.list_tools()).tools]
+
+    assert "recall" in anyio.run(talk)
+    assert start(address="0.0.0.0:0").token_file == str(file)
+    assert file.read_text().strip() == token
+
+
+def test_a_token_can_be_asked_for_on_this_machine_too(start: Start, tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("0123456789abcdef0\n")
+    file.chmod(0o600)
+    server = start("--token-file", str(file))
+    assert server.post().status_code == 401
+    assert server.post(headers={"authorization": "Bearer 0123456789abcdef0"}).status_code == 200
+
+
+def test_answers_name_no_path_of_the_machine(start: Start, project: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    server = start("--toolsets", "bank,maintenance", "--structured")
+    bare = start(cwd=tmp_path / "empty")
+
+    async def talk() -> list[str]:
+        said = []
+        async with Client(server.url) as client, Client(bare.url) as lost:
+            said += [str(await call(lost, "read_memory", filename="a"))]
+            said += [str(await call(client, "check_memories"))]
+            (project / ".memories" / "facts" / "bm25.md").write_text(f"In {tmp_path} it is.\n")
+            said += [str(await call(client, "read_memory", filename="bm25"))]
+            (project / ".memories").rename(project / "gone")
+            said += [str(await call(client, "read_memory", filename="bm25"))]
+            try:
+                await client.read_resource("memory://note/bm25")
+            except Exception as error:  # noqa: BLE001
+                said.append(str(error))
+        return said
+
+    no_bank, health, note, gone, resource = anyio.run(talk)
+    for text in (no_bank, health, gone, resource):
+        assert str(tmp_path) not in text
+        assert "/pytest-" not in text
+    assert "no .memories folder" in no_bank
+    assert "the bank" in health
+    assert str(tmp_path) in note, "a note is shown as it is"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_it_stops_when_it_is_told_to_with_a_client_that_listens(
+    start: Start, number: int, code: int
+) -> None:
+    server = start()
+    session = {**ACCEPT, "mcp-session-id": server.post().headers["mcp-session-id"]}
+    with (
+        httpx2.Client(timeout=30) as line,
+        line.stream("GET", server.url, headers=session) as listening,
+    ):
+        assert listening.status_code == 200
+        begun = time.monotonic()
+        assert server.stop(number) == code
+        assert time.monotonic() - begun < 25
+
+
+def test_a_port_that_is_taken_is_said(start: Start, project: Path) -> None:
+    port = start().url.rpartition(":")[2].partition("/")[0]
+    with pytest.raises(BadInput, match=f"port {port} of 127.0.0.1 is in use"):
+        http_transport.listen(f"127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "8765",
+        "",
+        ":8765",
+        "localhost",
+        "localhost:",
+        "a:b",
+        "::1:80",
+        "1.2.3.4:65536",
+        "[::1]",
+        "h:٣",
+    ],
+)
+def test_what_is_no_address_is_refused(address: str) -> None:
+    with pytest.raises(BadInput):
+        http_transport.listen(address)
+
+
+def test_an_address_of_another_machine_is_refused() -> None:
+    with pytest.raises(BadInput, match="no address of this machine"):
+        http_transport.listen("203.0.113.7:0")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:0", "localhost:0", "[::1]:0"])
+def test_loopback_is_listened_on(address: str) -> None:
+    try:
+        with http_transport.listen(address) as listener:
+            assert listener.getsockname()[1] > 0
+    except BadInput:
+        assert "::1" in address, "this machine has no IPv6"

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import PurePosixPath
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memory_bank.errors import NoteNotFound
+from memory_bank.frontends.rendering import (
+    document,
+    error,
+    failure,
+    one_line,
+    plain,
+    schema,
+    visible,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Inner:
+    name: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Outer:
+    zebra: int
+    apple: tuple[Inner, ...]
+    nothing: str | None = None
+    empty: str = ""
+    counts: dict[str, int] | None = None
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
+        lambda inside: st.lists(inside) | st.dictionaries(st.text(st.characters()), inside),
+    ),
+    st.booleans(),
+)
+def test_any_value_is_json_for_a_strict_parser(value: object, ascii_only: bool) -> None:
+    def refused(word: str) -> None:
+        raise AssertionError(word)
+
+    text = document(value, ascii_only=ascii_only)
+    assert not ascii_only or text.isascii()
+    found = json.loads(text.encode("utf-8").decode("utf-8"), parse_constant=refused)
+    json.dumps(found, ensure_ascii=False).encode("utf-8")  # no halves of surrogate pairs
+
+
+def test_a_dataclass_keeps_the_order_of_its_fields_and_drops_what_is_none() -> None:
+    value = Outer(1, (Inner("a", 0.5),), counts={"x": 1})
+    assert list(plain(value)) == ["zebra", "apple", "empty", "counts"]  # type: ignore[call-overload]
+    assert plain(value) == {
+        "zebra": 1,
+        "apple": [{"name": "a", "score": 0.5}],
+        "empty": "",
+        "counts": {"x": 1},
+    }
+
+
+def test_dates_paths_and_sets_become_text() -> None:
+    assert plain(datetime(2026, 5, 8, 10, tzinfo=UTC)) == "2026-05-08T10:00:00+00:00"
+    assert plain(date(2026, 5, 8)) == "2026-05-08"
+    assert plain(PurePosixPath("a/b")) == "a/b"
+    assert plain({"b", "a"}) == ["a", "b"]
+
+
+def test_a_document_is_readable_and_free_of_harmful_characters() -> None:
+    text = document({"text": "Büro Привет 東京 \x1b[31m \u202eevil\x9b \ud800 \U000e0041"})
+    assert "Büro Привет 東京" in text
+    assert "\\u001b" in text
+    assert "\\u202e" in text
+    assert "\\udb40\\udc41" in text
+    assert text.encode()
+
+
+@given(st.recursive(st.text() | st.integers() | st.booleans(), st.lists))
+def test_a_document_says_what_the_value_says(value: object) -> None:
+    assert json.loads(document(value)) == value
+
+
+def test_errors_have_a_code_a_message_and_a_hint() -> None:
+    assert error(NoteNotFound("no note", "look")) == {
+        "error": {"code": "note_not_found", "message": "no note", "hint": "look"}
+    }
+    assert failure("x", "y")["error"] == {"code": "x", "message": "y", "hint": ""}
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred", r"\x1b[31mred"),
+        ("a\u202eb\u2066c", r"a\u202eb\u2066c"),
+        ("bell\x07 c1\x9b", r"bell\x07 c1\x9b"),
+        ("hidden\U000e0041", r"hidden\U000e0041"),
+        ("half \ud83d", r"half \ud83d"),
+        ("lone\rreturn", r"lone\rreturn"),
+        ("lines\nand\ttabs", "lines\nand\ttabs"),
+        ("Ünïcode עברית 👩‍👩‍👧", "Ünïcode עברית 👩‍👩‍👧"),
+    ],
+)
+def test_what_could_harm_a_terminal_is_written_out(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_one_line_stays_one_line() -> None:
+    assert one_line("a\nb\tc") == r"a\nb\tc"
+
+
+@given(st.text())
+def test_visible_text_is_safe_whatever_it_was(text: str) -> None:
+    shown = visible(text)
+    assert "\x1b" not in shown
+    shown.encode()
+    assert visible(shown) == shown
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str
+
+
+@dataclass(frozen=True)
+class Whole:
+    count: int
+    share: float
+    fine: bool
+    why: str | None
+    names: tuple[str, ...]
+    each: Mapping[str, int]
+    inner: tuple[Part, ...]
+
+
+def test_a_schema_describes_what_plain_makes() -> None:
+    found = schema(Whole, depth=2, without=("fine",))
+    assert found == {
+        "type": "object",
+        "properties": {
+            "count": {"type": "integer"},
+            "share": {"type": "number"},
+            "why": {"type": "string"},
+            "names": {"type": "array", "items": {"type": "string"}},
+            "each": {"type": "object", "additionalProperties": {"type": "integer"}},
+            "inner": {
+                "type": "array",
+                "items": {"type": "object", "properties": {"name": {"type": "string"}}},
+            },
+        },
+    }
+    without = schema(Whole, depth=2, without=("name",))["properties"]["inner"]["items"]
+    assert without == {"type": "object", "properties": {}}
+    assert schema(Whole, depth=1)["properties"]["inner"]["items"] == {"type": "object"}

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank.errors import NoBank
+from memory_bank.notes import file_scan
+from memory_bank.notes.file_scan import trusted
+
+
+def test_every_markdown_file_at_any_depth_is_met(folder: Path) -> None:
+    for path in ("a.md", "b.markdown", "deep/er/still/c.md", "Ünï/日本語.md", "e.md/f.md"):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(path)
+    for path in (
+        "x.txt",
+        "x.md.bak",
+        ".hidden.md",
+        ".obsidian/x.md",
+        ".trash/x.md",
+        "deep/.x/y.md",
+    ):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(path)
+    found = file_scan.scan(folder)
+    assert set(found.files) == {"a.md", "b.markdown", "deep/er/still/c.md", "Ünï/日本語.md"}
+    assert found.refused == {"e.md": "not a plain file"}
+    assert found.files["a.md"] == file_scan.signature(folder / "a.md")
+
+
+def test_what_one_would_take_for_notes_is_named_when_it_is_left_out(
+    folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/x.md").write_text("x")
+    (folder / "link.md").symlink_to(tmp_path / "other/x.md")
+    (folder / "dangling.md").symlink_to(tmp_path / "nothing")
+    (folder / "linked").symlink_to(tmp_path / "other")
+    (folder / "loop").symlink_to(folder)
+    (folder / "README.MD").write_text("x")
+    (folder / "file").symlink_to(tmp_path / "other/x.md")
+    found = file_scan.scan(folder)
+    assert found.files == {}
+    assert set(found.refused) == {"link.md", "dangling.md", "linked/", "loop/", "README.MD"}
+    assert all(found.refused.values())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
+def test_a_pipe_is_named_and_not_opened(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.md")
+    assert file_scan.scan(folder).refused == {"pipe.md": "not a plain file"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names themselves")
+def test_a_name_that_is_not_utf8_is_named(folder: Path) -> None:
+    (folder / os.fsdecode(b"caf\xe9.md")).write_text("x")
+    (folder / os.fsdecode(b"f\xe9")).mkdir()
+    (folder / os.fsdecode(b"f\xe9/inside.md")).write_text("x")
+    (folder / os.fsdecode(b"l\xe9.md")).symlink_to("nowhere")
+    (folder / os.fsdecode(b"R\xe9.MD")).write_text("x")
+    found = file_scan.scan(folder)
+    assert found.files == {}
+    assert sorted(found.refused) == ["R?.MD", "caf?.md", "f?/inside.md", "l?.md"]
+
+
+def test_a_missing_bank_is_no_empty_bank(folder: Path) -> None:
+    folder.rmdir()
+    with pytest.raises(NoBank):
+        file_scan.scan(folder)
+
+
+UNREADABLE = """
+import os, sys
+from pathlib import Path
+from memory_bank.errors import StorageFailed
+from memory_bank.notes.file_scan import scan
+if os.getuid() == 0:
+    os.setgid(65534), os.setuid(65534)
+try:
+    print(sorted(scan(Path(sys.argv[1])).files))
+except StorageFailed as error:
+    print("refused:", error.message)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_an_unreadable_folder_is_an_error_not_an_empty_one(
+    for_anyone: Path, run_python: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    root = for_anyone / "bank"
+    (root / "closed").mkdir(parents=True)
+    (root / "closed/a.md").write_text("a")
+    (root / "b.md").write_text("b")
+    assert run_python(UNREADABLE, root).stdout == "['b.md', 'closed/a.md']\n"
+    (root / "closed").chmod(0)
+    try:
+        done = run_python(UNREADABLE, root)
+    finally:
+        (root / "closed").chmod(0o755)
+    assert done.stdout == f"refused: can't read the folder {root}/closed: Permission denied\n"
+
+
+def test_a_stamp_tells_of_a_change(folder: Path) -> None:
+    file = folder / "a.md"
+    assert file_scan.signature(file) is None
+    file.write_text("one")
+    first = file_scan.signature(file)
+    assert first == file_scan.signature(file)
+    file.write_text("two!")
+    assert file_scan.signature(file) != first
+
+
+NOW = 1_800_000_000_000_000_000
+SECOND = 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("mtime", "ctime", "known"),
+    [
+        (-10, -10, True),
+        (-0.01, -0.01, False),
+        (-10, -0.01, False),
+        (+5, -10, False),
+        (+86400, -10, True),
+        (-86400 * 365 * 40, -10, True),
+        (-10, +3600, False),
+    ],
+    ids=["old", "young", "restored just now", "another clock", "set by hand", "1986", "clock set"],
+)
+def test_a_stamp_is_recorded_once_a_change_would_show(
+    monkeypatch: pytest.MonkeyPatch, mtime: float, ctime: float, known: bool
+) -> None:
+    monkeypatch.setattr(time, "time_ns", lambda: NOW)
+    signature = (7, NOW + int(mtime * SECOND), NOW + int(ctime * SECOND), 5)
+    assert trusted(signature) is known

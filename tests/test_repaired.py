@@ -1,0 +1,127 @@
+"""What was repaired is said once, by the answer that comes next; a first index is not healing."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_bank import Bank, create, doctor, list_notes, recall, sqlite
+from memory_bank.index.repairs import described
+
+Opening = Callable[..., Bank]
+JOURNAL = ".trash/.journal-0123456789ab"
+
+
+@pytest.fixture
+def bank(folder: Path, opening: Opening) -> Bank:
+    (folder / "a.md").write_text("# Kestrel\n\nIt hovers.\n")
+    return opening(folder, memory__embedder="hashing")
+
+
+def garbage(folder: Path, *names: str) -> None:
+    for name in names:
+        new = folder / ".index/new"
+        new.write_bytes(b"garbage")
+        file = folder / ".index" / name
+        new.replace(file)
+        for beside in ("-wal", "-shm"):  # the log alone may hold all that matters
+            file.with_name(f"{file.name}{beside}").unlink(missing_ok=True)
+
+
+def test_a_first_index_is_not_healing(bank: Bank, folder: Path) -> None:
+    recall(bank, "kestrel")
+    assert bank.repaired == []
+    bank.close()
+    shutil.rmtree(folder / ".index")
+    assert bank.sync().repaired == []
+
+
+def test_neither_is_a_rebuild_nor_another_embedder(
+    bank: Bank, folder: Path, opening: Opening
+) -> None:
+    bank.sync()
+    assert bank.rebuild().repaired == []
+    assert opening(folder, memory__embedder="static").sync().repaired == []
+    assert recall(bank, "kestrel").notes
+    assert bank.repaired == []
+
+
+@pytest.mark.parametrize(
+    ("file", "repaired"),
+    [("keyword/meta.json", "keyword"), ("notes/meta.json", "notes"), ("manifest.db", "manifest")],
+)
+@pytest.mark.parametrize("opened", [True, False], ids=["open", "closed"])
+def test_damage_is_said_once(
+    bank: Bank, folder: Path, file: str, repaired: str, opened: bool
+) -> None:
+    recall(bank, "kestrel")
+    if not opened:
+        bank.close()
+    garbage(folder, file)
+    assert recall(bank, "kestrel").notes
+    assert bank.take_repaired() == [repaired]
+    assert recall(bank, "kestrel").notes
+    assert bank.take_repaired() == []
+
+
+def test_an_index_that_goes_while_it_is_open_is_said(bank: Bank, folder: Path) -> None:
+    recall(bank, "kestrel")
+    shutil.rmtree(folder / ".index")
+    assert recall(bank, "kestrel").notes
+    assert bank.take_repaired() == ["manifest"]
+
+
+@pytest.mark.parametrize("answered", [recall, list_notes, create], ids=lambda one: one.__name__)
+def test_a_write_that_was_cut_short_is_said(
+    bank: Bank, folder: Path, answered: Callable[..., object]
+) -> None:
+    bank.sync()
+    (folder / JOURNAL).mkdir(parents=True)
+    answered(bank, *{recall: ("kestrel",), create: ("new", "text")}.get(answered, ()))
+    assert bank.take_repaired() == ["writing"]
+    assert not (folder / JOURNAL).exists()
+
+
+def test_a_report_says_it_too(bank: Bank, folder: Path) -> None:
+    bank.sync()
+    (folder / JOURNAL).mkdir(parents=True)
+    garbage(folder, "keyword/meta.json")
+    assert doctor(bank).repaired == ("writing", "keyword")
+    assert bank.repaired == []
+
+
+def test_counts_that_begin_anew_are_said(bank: Bank) -> None:
+    recall(bank, "kestrel")
+    file = bank.access.file
+    bank.close()
+    file.write_bytes(b"garbage")
+    recall(bank, "kestrel")
+    assert bank.take_repaired() == ["accesses"]
+    assert file.with_name("access.db.damaged").read_bytes() == b"garbage"
+
+
+def test_in_words() -> None:
+    assert described([]) == ""
+    assert described(["keyword", "writing", "notes"]) == (
+        "finished a change of several files that was cut short; rebuilt: keyword, notes"
+    )
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_index_that_is_deleted_while_it_is_opened_is_made_again(
+    bank: Bank, folder: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    opening, left = sqlite.connect, [folder / ".index"] * times
+
+    def deleted_before(file: Path, *rest: Any, **how: Any) -> sqlite.Connection:
+        if left:
+            shutil.rmtree(left.pop(), ignore_errors=True)
+        return opening(file, *rest, **how)
+
+    monkeypatch.setattr(sqlite, "connect", deleted_before)
+    assert recall(bank, "kestrel").notes
+    assert left == []
