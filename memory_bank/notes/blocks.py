@@ -75,7 +75,7 @@ def cut(text: str) -> Blocks:
     starts = [0, *(found.end() for found in NEWLINE.finditer(text))]
     source = NEWLINE.sub("\n", text) if "\r" in text else text
     source = source.replace("\0", "\ufffd")
-    if unread := _too_much(source, len(starts)):
+    if unread := too_much(source, len(starts)):
         return Blocks(source, starts, [], {}, unread)
     parser, tokens, env = _parser(), list[Token](), dict[str, Any]()
     state = _State(source, parser, env, tokens)
@@ -85,7 +85,7 @@ def cut(text: str) -> Blocks:
     return Blocks(source, starts, list(_stretches(tokens, source)), definitions)
 
 
-def _too_much(source: str, lines: int) -> str:
+def too_much(source: str, lines: int) -> str:
     """Say what of a text is so much that parsing it would take minutes."""
     if lines > MAX_LINES:
         return f"{lines:,} lines, more than {MAX_LINES:,}"

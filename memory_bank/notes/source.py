@@ -33,12 +33,14 @@ from memory_bank.source import (
     lines_between,
 )
 
-READER = "1"
+READER = "2"
 """Changes whenever notes are read into other documents."""
 ARCHIVED = "archived"
 CONTENT = "content_hash"
 """The field of a note's content hash: its first digits."""
 _CONTENT_DIGITS = 32
+_MOST_PLAIN = 4_000_000
+"""Bytes of a note with more lines or signs than are parsed: a larger one would take over 5 s."""
 _SOON = 2.0
 """Seconds after its own creation date in which a file that is new is being written, not changed."""
 
@@ -138,15 +140,18 @@ class NotesSource:
         return None if data is None else self._parsed(key, data, found, known)
 
     def _parsed(self, key: str, data: bytes, found: StatSignature, known: str) -> Read:
-        from memory_bank.notes import (
-            note_parser,  # start-up: a bank that is up to date needs no parser
-        )
+        from memory_bank.notes import blocks, note_parser  # start-up: up to date needs no parser
 
         signature, hashed = self._trusted(key, found), etag(data)
         try:
             if hashed == known:
                 meta = note_parser.front_matter(data)
                 return Unchanged(signature, self._dates(meta, key, found, data))
+            if found[0] > _MOST_PLAIN:
+                text = decode(data).text
+                if excess := blocks.too_much(text, note_parser.count_lines(text) + 1):
+                    reason = f"{excess}, in more than {_MOST_PLAIN:,} bytes"
+                    return Unreadable(reason, signature, hashed, found[0])
             note = note_parser.parse(key, data)
         except UnreadableNote as error:
             return Unreadable(error.message, signature, hashed, found[0])
