@@ -3,12 +3,13 @@
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from stat import S_ISREG
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
+from memory_bank import plugins
 from memory_bank.errors import BadSetting
 
 # A note bigger than this is listed by `doctor`, not indexed: parsing time grows with size.
@@ -23,6 +24,10 @@ _LONGEST = 200
 
 MODES = ("lexical", "semantic", "hybrid")
 """Ways to search."""
+EMBEDDERS = "embedders"
+"""The plug-ins that may declare settings."""
+
+Section = TypeVar("Section")
 
 
 class Key(NamedTuple):
@@ -34,7 +39,9 @@ class Key(NamedTuple):
     high: float = 0
     """Bounds of a number, both allowed; each number has them."""
     private: bool = False
-    """Refused in a project's file, and never shown."""
+    """Refused in a project's file; no error shows its value."""
+    secret: bool = False
+    """Never shown at all."""
 
     @property
     def range(self) -> str:
@@ -92,40 +99,6 @@ class Search(NamedTuple):
     limit: Annotated[int, Key("default number of notes in an answer", low=1, high=100)] = 10
 
 
-class Onnx(NamedTuple):
-    """Section `[onnx]`: the embedder `onnx`."""
-
-    path: Annotated[str, Key("folder with model.onnx and tokenizer.json", private=True)] = ""
-    pooling: Annotated[str, Key("how token vectors become one", choices=("mean", "cls"))] = "mean"
-    query_prefix: Annotated[str, Key("text put before a query, if the model wants one")] = ""
-    passage_prefix: Annotated[str, Key("text put before a passage, if the model wants one")] = ""
-    max_tokens: Annotated[
-        int, Key("tokens of a text that the model reads", low=8, high=1_000_000)
-    ] = 512
-
-
-class Http(NamedTuple):
-    """Section `[http]`: the embedder `http`. Its repr is empty: it may hold a key."""
-
-    url: Annotated[
-        str, Key("OpenAI-compatible …/v1/embeddings or Ollama …/api/embed", private=True)
-    ] = ""
-    model: Annotated[str, Key("the model's name at the endpoint", private=True)] = ""
-    key: Annotated[str, Key("bearer token", private=True)] = ""
-    dimension: Annotated[
-        int, Key("vector length; 0 asks the endpoint once", high=100_000, private=True)
-    ] = 0
-    batch: Annotated[int, Key("texts a request", low=1, high=10_000, private=True)] = 64
-    timeout: Annotated[
-        float, Key("seconds a request may take", low=0.1, high=3600, private=True)
-    ] = 10.0
-    retries: Annotated[int, Key("further tries after a failed request", high=100, private=True)] = 2
-
-    def __repr__(self) -> str:
-        """Show nothing of it."""
-        return "Http(…)"
-
-
 class Secrets(NamedTuple):
     """Section `[secrets]`: what may stand in a note although it looks like a secret."""
 
@@ -135,19 +108,38 @@ class Secrets(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """All settings of one bank, each section by its name, and where each value came from."""
+    """All settings of one bank, and where each value came from."""
 
     memory: Memory = Memory()
     search: Search = Search()
-    onnx: Onnx = Onnx()
-    http: Http = Http()
     secrets: Secrets = Secrets()
+    embedders: tuple[Any, ...] = ()
+    """Sections that embedders declare, as far as something in them is set."""
     origins: Mapping[str, str] = MappingProxyType({})
 
+    def of(self, kind: Callable[[], Section]) -> Section:
+        """Return the section that an embedder declares, by its class."""
+        return next((one for one in self.embedders if type(one) is kind), kind())
 
-SECTIONS: Mapping[str, Any] = {
-    "memory": Memory, "search": Search, "onnx": Onnx, "http": Http, "secrets": Secrets,
-}  # fmt: skip
+    def section(self, name: str) -> Any:  # noqa: ANN401  (a named tuple of its own class)
+        """Return a section by its name; raise KeyError."""
+        return getattr(self, name) if name in _SECTIONS else self.of(sections()[name])
+
+
+_SECTIONS: Mapping[str, Any] = {"memory": Memory, "search": Search, "secrets": Secrets}
+
+
+def sections() -> dict[str, Any]:
+    """Return the class of each section by its name: ours, then those that embedders declare."""
+    declared = {name: _declared(name) for name in plugins.names(EMBEDDERS)}
+    return {**_SECTIONS, **{name: kind for name, kind in declared.items() if kind}}
+
+
+def _declared(name: str) -> Any:  # noqa: ANN401  (a class of named tuples)
+    """Return the class of a section; None if there is none. Imports the embedder of that name."""
+    if name in _SECTIONS or name not in plugins.names(EMBEDDERS):
+        return _SECTIONS.get(name)
+    return getattr(plugins.load(EMBEDDERS, name), "SETTINGS", None)
 
 
 def load(
@@ -179,10 +171,9 @@ def user_file(environ: Mapping[str, str]) -> Path:
 
 def describe() -> Iterator[tuple[str, str, object, Key]]:
     """Yield every setting: section, key, default, and what else is known of it."""
-    for section, kind in SECTIONS.items():
-        hints = get_type_hints(kind, include_extras=True)
-        for key, default in kind._field_defaults.items():
-            yield section, key, default, hints[key].__metadata__[0]
+    for section, kind in sections().items():
+        for key in kind._fields:
+            yield section, key, *_known(kind, key)
 
 
 def template() -> str:
@@ -203,15 +194,17 @@ def template() -> str:
 
 def _assemble(values: Mapping[str, tuple[object, str]]) -> Settings:
     settings = Settings(origins={name: origin for name, (_, origin) in values.items()})
-    for section in SECTIONS:
+    for section in dict.fromkeys(name.partition(".")[0] for name in values):
         mine = {
             name.partition(".")[2]: value
             for name, (value, _) in values.items()
             if name.startswith(f"{section}.")
         }
-        if mine:
-            changed = getattr(settings, section)._replace(**mine)
-            settings = settings._replace(**{section: changed})
+        if section in _SECTIONS:
+            settings = settings._replace(**{section: getattr(settings, section)._replace(**mine)})
+        else:
+            made = _declared(section)(**mine)
+            settings = settings._replace(embedders=(*settings.embedders, made))
     return settings
 
 
@@ -245,14 +238,15 @@ def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
         raise BadSetting(f"{path}: {error}", "repair the TOML") from error
     found: dict[str, tuple[object, str]] = {}
     for section, keys in table.items():
-        if section not in SECTIONS or not isinstance(keys, dict):
+        kind = _declared(section)
+        if kind is None or not isinstance(keys, dict):
             where = f"{path}:{_line_of(text, '', section)}"
-            raise BadSetting(f"{where}: unknown setting {section!r}", _listed(SECTIONS))
+            raise BadSetting(f"{where}: unknown setting {section!r}", _listed(sections()))
         for key, value in keys.items():
             name = f"{section}.{key}"
             where = f"{path}:{_line_of(text, section, key)}"
             found[name] = (_checked(name, value, where), where)
-            if project and _known(name)[1].private:
+            if project and _known(kind, key)[1].private:
                 raise BadSetting(
                     f"{where}: {name} may not be set by a project",
                     f"move it to {user_file(os.environ)}: no repository chooses hosts or keys",
@@ -262,7 +256,7 @@ def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
     found: dict[str, tuple[object, str]] = {}
-    for section, kind in SECTIONS.items():
+    for section, kind in _sections_in(environ):
         prefix = "" if section == "memory" else f"{section}_"
         for key, default in kind._field_defaults.items():
             variable = f"MEMORY_BANK_{prefix}{key}".upper()
@@ -271,6 +265,16 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str
                 name = f"{section}.{key}"
                 found[name] = (_checked(name, parse(text, default), variable), variable)
     return found
+
+
+def _sections_in(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+    """Yield our sections and those of the embedders that variables name: others stay unloaded."""
+    yield from _SECTIONS.items()
+    ours = [variable for variable in environ if variable.startswith("MEMORY_BANK_")]
+    for name in plugins.names(EMBEDDERS) if ours else ():
+        named = any(variable.startswith(f"MEMORY_BANK_{name}_".upper()) for variable in ours)
+        if named and (kind := _declared(name)):
+            yield name, kind
 
 
 def parse(text: str, default: object) -> object:
@@ -290,19 +294,19 @@ def parse(text: str, default: object) -> object:
     return text
 
 
-def _known(name: str) -> tuple[object, Key]:
+def _known(kind: Any, key: str) -> tuple[object, Key]:  # noqa: ANN401  (a class of named tuples)
     """Return a setting's default and what else is known of it; raise KeyError."""
-    known = {f"{section}.{key}": (default, meta) for section, key, default, meta in describe()}
-    return known[name]
+    hints = get_type_hints(kind, include_extras=True)
+    return kind._field_defaults[key], hints[key].__metadata__[0]
 
 
 def _checked(name: str, value: object, where: str) -> object:
-    try:
-        default, meta = _known(name)
-    except KeyError:
-        section = name.partition(".")[0]
-        keys = SECTIONS[section]._fields if section in SECTIONS else SECTIONS
-        raise BadSetting(f"{where}: unknown setting {name!r}", _listed(keys)) from None
+    section, _, key = name.partition(".")
+    kind = _declared(section)
+    if kind is None or key not in kind._fields:
+        known = kind._fields if kind else sections()
+        raise BadSetting(f"{where}: unknown setting {name!r}", _listed(known))
+    default, meta = _known(kind, key)
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value) if abs(value) < _HUGE else math.inf
     if isinstance(default, tuple) and isinstance(value, list | tuple):

@@ -117,7 +117,7 @@ PRIVATE = [(s, k) for s, k, _, meta in config.describe() if meta.private]
 def test_a_project_names_no_host_no_key_and_no_path(
     user: Path, project: Path, folder: Path, section: str, key: str
 ) -> None:
-    value = repr(getattr(getattr(config.Settings(), section), key)).replace("'", '"')
+    value = repr(getattr(config.Settings().section(section), key)).replace("'", '"')
     project.write_text(f"[{section}]\n{key} = {value}\n")
     with pytest.raises(BadSetting, match="may not be set by a project") as caught:
         config.load(folder)
@@ -155,7 +155,7 @@ def test_the_environment_is_read_as_the_default_is_typed(
 ) -> None:
     settings = config.load(None, environ={variable: text})
     section, _, key = name.partition(".")
-    assert getattr(getattr(settings, section), key) == value
+    assert getattr(settings.section(section), key) == value
     assert settings.origins == {name: variable}
 
 

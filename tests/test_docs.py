@@ -19,7 +19,7 @@ _CODE = re.compile(r"`([^`]+)`")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _CALL = re.compile(r"\b(?:memory-bank|mb) +([^|;&`]*)")
 _OPTION = re.compile(r"--?[a-z][a-z-]*\b")
-_SETTING = re.compile(rf"`((?:{'|'.join(config.SECTIONS)})\.[a-z_]+)`")
+_SETTING = re.compile(rf"`((?:{'|'.join(config.sections())})\.[a-z_]+)`")
 _HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 
 # Pages whose Python is run, one example after the other in one bank.

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memory_bank.config import Settings, describe
+from memory_bank.config import Key, Settings, describe
 
 _HIDDEN = "***"
-_SECRETS = frozenset(["http.key"])
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]*@")
 
 
@@ -33,7 +32,7 @@ def settings_of(settings: Settings) -> tuple[Setting, ...]:
     return tuple(
         Setting(
             name=f"{section}.{key}",
-            value=_told(f"{section}.{key}", getattr(getattr(settings, section), key)),
+            value=_told(getattr(settings.section(section), key), meta),
             default=default,
             origin=settings.origins.get(f"{section}.{key}", "default"),
             help=meta.told,
@@ -44,8 +43,8 @@ def settings_of(settings: Settings) -> tuple[Setting, ...]:
     )
 
 
-def _told(name: str, value: object) -> object:
+def _told(value: object, meta: Key) -> object:
     """Return a value as it may be shown: no key, and no password in an address."""
-    if name in _SECRETS and value:
+    if meta.secret and value:
         return _HIDDEN
     return _PASSWORD.sub(f"{_HIDDEN}@", value) if isinstance(value, str) else value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memory_bank.models.types import Kind
 
@@ -65,6 +65,13 @@ class EmbedderModule(Protocol):
 
         Raises EmbedderUnavailable when something it needs is missing.
         """
+
+
+class ConfigurableModule(Protocol):
+    """What the file of an embedder offers when it has settings: a section of its own name."""
+
+    SETTINGS: type[NamedTuple]
+    """Fields are annotated with a `Key` of config.py, and each has a default."""
 
 
 class InstallableModule(Protocol):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
+from memory_bank.config import Key
 from memory_bank.embedders.base import digest
 from memory_bank.errors import EmbedderUnavailable
 from memory_bank.models.verified_models import Known, recall, remember
@@ -14,7 +15,6 @@ from memory_bank.models.verified_models import Known, recall, remember
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory_bank.config import Onnx as Options
     from memory_bank.config import Settings
     from memory_bank.models.onnx_session import Session
     from memory_bank.models.tokenizer import Splitter
@@ -26,6 +26,21 @@ _MODEL = "model.onnx"
 _TOKENIZER = "tokenizer.json"
 _HINT = "onnx.path must name a folder with model.onnx and tokenizer.json of one text model"
 _CHUNK = 1 << 20
+
+
+class Options(NamedTuple):
+    """Section `[onnx]`: the embedder `onnx`."""
+
+    path: Annotated[str, Key("folder with model.onnx and tokenizer.json", private=True)] = ""
+    pooling: Annotated[str, Key("how token vectors become one", choices=("mean", "cls"))] = "mean"
+    query_prefix: Annotated[str, Key("text put before a query, if the model wants one")] = ""
+    passage_prefix: Annotated[str, Key("text put before a passage, if the model wants one")] = ""
+    max_tokens: Annotated[
+        int, Key("tokens of a text that the model reads", low=8, high=1_000_000)
+    ] = 512
+
+
+SETTINGS = Options
 
 
 class Onnx:
@@ -121,7 +136,7 @@ def fingerprint(settings: Settings) -> str:
     """Name the files by size and time, and the settings that change what comes out of them."""
     folder = _folder(settings)
     signatures = _signatures(folder) if folder else []
-    return digest(str(folder), signatures, _recipe(settings.onnx))
+    return digest(str(folder), signatures, _recipe(settings.of(Options)))
 
 
 def load(settings: Settings) -> Onnx:
@@ -136,11 +151,11 @@ def load(settings: Settings) -> Onnx:
         raise EmbedderUnavailable(
             "onnxruntime is not installed", "run: pip install 'markdown-memory-bank[onnx]'"
         )
-    return Onnx(folder, settings.onnx)
+    return Onnx(folder, settings.of(Options))
 
 
 def _folder(settings: Settings) -> Path | None:
-    path = settings.onnx.path
+    path = settings.of(Options).path
     return Path(path).expanduser().absolute() if path else None
 
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memory_bank.config import Http, Settings
+from memory_bank.config import Settings
 from memory_bank.embedders import http
+from memory_bank.embedders.http import endpoint
 from memory_bank.errors import BadSetting, EmbedderUnavailable
 from memory_bank.models.numpy_setup import np
 from tests.embedders import fakes
@@ -29,13 +30,13 @@ KEY = "sk-very-secret"
 
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "_FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(endpoint, "_FIRST_PAUSE", 0.01)
 
 
 def _load(served: Served | str, path: str = "/v1/embeddings", **options: Any) -> http.HttpEmbedder:
     url = served if isinstance(served, str) else served.url + path
-    made = Http(url=url, model="tiny", key=KEY, timeout=2.0)
-    return http.load(Settings(http=made._replace(**options)))
+    made = http.Options(url=url, model="tiny", key=KEY, timeout=2.0)
+    return http.load(Settings(embedders=(made._replace(**options),)))
 
 
 def _fails(embedder: http.HttpEmbedder, reason: str, kind: Kind = "passage") -> str:
@@ -361,7 +362,7 @@ def test_no_other_variable_names_a_proxy_or_a_key(
 
 def test_an_answer_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """No more of it is kept than the largest batch of vectors takes."""
-    monkeypatch.setattr(http, "_LARGEST", 100_000)
+    monkeypatch.setattr(endpoint, "_LARGEST", 100_000)
     with serving(lambda handler: handler.reply(b"[" + b" " * 200_000)) as served:
         assert "larger than 100000 bytes" in _fails(_load(served), "embedder_bad_answer")
     assert len(served.requests) == 1
@@ -432,4 +433,4 @@ def test_an_endless_time_limit_is_no_error() -> None:
 
 def test_settings_do_not_show_the_key() -> None:
     """They are printed when something goes wrong."""
-    assert KEY not in repr(Settings(http=Http(key=KEY)))
+    assert KEY not in repr(Settings(embedders=(http.Options(key=KEY),)))

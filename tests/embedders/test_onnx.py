@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from memory_bank.config import Onnx, Settings
+from memory_bank.config import Settings
 from memory_bank.embedders import onnx
 from memory_bank.errors import EmbedderUnavailable
 from memory_bank.models.numpy_setup import np
@@ -36,8 +36,8 @@ THE_CAT = [2, 4, 6, 3]  # [CLS] the cat [SEP]
 
 
 def _load(folder: Path, **options: Any) -> onnx.Onnx:
-    settings = Onnx(path=str(folder))
-    return onnx.load(Settings(onnx=settings._replace(**options)))
+    settings = onnx.Options(path=str(folder))
+    return onnx.load(Settings(embedders=(settings._replace(**options),)))
 
 
 def _folder(tmp_path: Path, shape: Shape | None = None) -> Path:

@@ -1,4 +1,4 @@
-"""A model behind HTTP: an OpenAI-compatible endpoint, or Ollama."""
+"""One POST to an endpoint: tried again where that may help, without showing keys."""
 
 from __future__ import annotations
 
@@ -7,32 +7,19 @@ import time
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from memory_bank.embedders.base import digest
 from memory_bank.errors import BadSetting, EmbedderUnavailable
-from memory_bank.models.verified_models import Known, recall, remember
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Sequence
 
     import httpx2
 
-    from memory_bank.config import Http as Options
-    from memory_bank.config import Settings
-    from memory_bank.models.types import Kind, Vectors
+    from memory_bank.embedders.http import Options
 
-SUMMARY = "a model behind HTTP: OpenAI-compatible or Ollama (settings http.url, http.model)"
-
-_OPENAI = "/embeddings"
-_OLLAMA = "/api/embed"
-_OLD_OLLAMA = "/api/embeddings"  # one text a request, another shape
-_HINT = "http.url ends in /v1/embeddings (OpenAI-compatible) or /api/embed (Ollama)"
-# UTF-8 bytes of a text that are sent: OpenAI reads 8,192 tokens and refuses the whole request
-# when one text has more; other servers read less and cut by themselves.
-_MOST_BYTES = 20_000
+BAD_ANSWER = "embedder_bad_answer"
 _LARGEST = 256_000_000  # bytes of an answer: ten times what a batch of 512 large vectors takes
 _SHOWN = 2000  # bytes of a refusal that are read
 _MAX_SECONDS = 3600.0  # no socket can wait for ever and still end
@@ -42,142 +29,6 @@ _TRY_AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _REFUSED = "embedder_refused"
 _UNREACHABLE = "embedder_unreachable"
-_BAD_ANSWER = "embedder_bad_answer"
-
-
-class HttpEmbedder:
-    """A model that somebody else runs; its name and URL say which vectors may be compared."""
-
-    name: Final = "http"
-    weight: Final = 0.8
-    code_weight: Final = 6.0
-    similarity_threshold: Final = 0.3
-
-    def __init__(self, endpoint: Endpoint, options: Options) -> None:
-        self._endpoint = endpoint
-        self._model = options.model
-        self._batch = options.batch
-        self._dimension = options.dimension or recall(self._key).dimension
-
-    @property
-    def dimension(self) -> int:
-        """The number of components: set, remembered, or asked for; raises EmbedderUnavailable."""
-        if not self._dimension:
-            self._ask(["dimension"], patient=False)
-        return self._dimension
-
-    @property
-    def model_hash(self) -> str:
-        """Identify the model by its name and its URL, which is all that one can know of it."""
-        from blake3 import blake3
-
-        return str(blake3(self._key.encode()).hexdigest())[:16]
-
-    def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:
-        """Return float32 rows of length 1, shape (len(texts), dimension); blank texts give zeros.
-
-        Somebody waits for a query, so it has one time limit for all its tries; passages have
-        one for each. Raises EmbedderUnavailable when the endpoint can't be reached or answers
-        something else than vectors.
-        """
-        from memory_bank.models.numpy_setup import np
-        from memory_bank.models.quantization import unit
-
-        filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
-        parts = [
-            self._ask([_cut(texts[index]) for index in chosen], patient=kind != "query")
-            for chosen in _batches(filled, self._batch)
-        ]
-        rows = np.zeros((len(texts), self.dimension), np.float32)
-        if parts:
-            rows[filled] = np.concatenate(parts)
-        return unit(rows)
-
-    @property
-    def _key(self) -> str:
-        return f"http|{self._endpoint.place}|{self._model}"
-
-    def _ask(self, texts: list[str], *, patient: bool) -> Vectors:
-        answer = self._endpoint.post({"model": self._model, "input": texts}, patient=patient)
-        rows = self._rows(answer, len(texts))
-        found = rows.shape[1]
-        if not self._dimension:
-            self._dimension = found
-            remember(self._key, Known(found))
-        elif found != self._dimension:
-            remember(self._key, Known())  # asked anew at the next start, unless it is set
-            self._refuse(
-                f"gives vectors of {found} components, not {self._dimension}",
-                f"run it again if the model has changed, or set http.dimension to {found}",
-            )
-        return rows
-
-    def _rows(self, answer: object, count: int) -> Vectors:
-        """Read the vectors out of an answer, in the order of the texts."""
-        from memory_bank.models.numpy_setup import np
-
-        try:
-            lists = _lists(answer)
-            rows = np.array(lists, np.float64)
-        except (LookupError, TypeError, ValueError, OverflowError) as error:
-            self._refuse(f"gives no list of vectors of one length ({type(error).__name__})")
-        if len(lists) != count:
-            self._refuse(f"gives {len(lists)} vectors for {count} texts")
-        if rows.ndim != 2 or not rows.shape[1]:  # noqa: PLR2004  (texts, dimension)
-            self._refuse("gives no list of vectors of one length")
-        if not (np.abs(rows) <= np.finfo(np.float32).max).all():  # not so for NaN either
-            self._refuse("gives vectors with components that are no finite numbers")
-        return rows.astype(np.float32)
-
-    def _refuse(self, what: str, hint: str = _HINT) -> NoReturn:
-        message = f"{self._endpoint.place}: model {self._model!r} {what}"
-        raise EmbedderUnavailable(message, hint, _BAD_ANSWER)
-
-
-def fingerprint(settings: Settings) -> str:
-    """Name the endpoint, its model and the length of its vectors; neither key nor query string."""
-    options = settings.http
-    try:
-        place = Endpoint.of(options, _HINT).place
-    except BadSetting:
-        place = ""  # `load` says what is wrong
-    return digest(place, options.model, options.dimension)
-
-
-def load(settings: Settings) -> HttpEmbedder:
-    """Check the settings, ask nothing yet.
-
-    Raises EmbedderUnavailable when one is missing and BadSetting when one is wrong.
-    """
-    options = settings.http
-    for name in ("url", "model"):
-        if not getattr(options, name):
-            raise EmbedderUnavailable(f"http.{name} is not set", _HINT)
-    endpoint = Endpoint.of(options, _HINT)
-    path = endpoint.path
-    if path.endswith(_OLD_OLLAMA) or not path.endswith((_OPENAI, _OLLAMA)):
-        raise BadSetting(f"http.url: {endpoint.place} is no endpoint that we know", _HINT)
-    return HttpEmbedder(endpoint, options)
-
-
-def _lists(answer: object) -> list[object]:
-    """Take the vectors out of Ollama's answer, or OpenAI's, which may be in any order."""
-    body = cast("dict[str, Any]", answer)
-    if "embeddings" in body:
-        return list(body["embeddings"])
-    data = sorted(body["data"], key=lambda item: int(item["index"]))
-    if [item["index"] for item in data] != list(range(len(data))):
-        raise ValueError
-    return [item["embedding"] for item in data]
-
-
-def _cut(text: str) -> str:
-    raw = text.encode("utf-8", "replace")  # half a surrogate pair is no JSON
-    return raw[:_MOST_BYTES].decode("utf-8", "ignore")
-
-
-def _batches(indices: list[int], size: int) -> list[list[int]]:
-    return [indices[start : start + size] for start in range(0, len(indices), size)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,13 +104,13 @@ class Endpoint:
             raise self._unreachable(error, seconds) from None  # it refers to the key
         if len(raw) > _LARGEST:
             message = f"{self.place}: the answer is larger than {_LARGEST} bytes"
-            raise EmbedderUnavailable(message, "set a smaller http.batch", _BAD_ANSWER)
+            raise EmbedderUnavailable(message, "set a smaller http.batch", BAD_ANSWER)
         try:
             return json.loads(raw)
         except (ValueError, RecursionError):
             message = f"{self.place}: the answer is no JSON: {self._quoted(raw[:_SHOWN])}"
             hint = "is http.url the endpoint of an embedding model?"
-            raise EmbedderUnavailable(message, hint, _BAD_ANSWER) from None
+            raise EmbedderUnavailable(message, hint, BAD_ANSWER) from None
 
     def _transport(self) -> httpx2.HTTPTransport:
         """Open what sends one request and does no more.

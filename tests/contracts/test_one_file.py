@@ -1,0 +1,253 @@
+"""A new plug-in is one file: what it declares is found, filled, asked and shown by that alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from memory_bank import config, open_bank, plugins, recall
+from memory_bank.actions.settings import settings_of
+from memory_bank.errors import BadSetting
+
+Write = Callable[[str, str, str], None]
+
+ACRONYMS = '''
+"""The retriever `acronyms`: passages by the first letters of their words."""
+
+import json
+
+from memory_bank.errors import IndexDamaged
+from memory_bank.retrievers.base import Match, Matches
+
+MODES = ("lexical", "hybrid")
+
+
+def fingerprint(settings):
+    return "1"
+
+
+def load(folder, owner, settings):
+    return Acronyms(folder / "acronyms.json", owner)
+
+
+class Acronyms:
+    name, modes, unit = "acronyms", MODES, "passages"
+    version, slow, weight, explanation = "1", False, 0.5, "its first letters"
+
+    def __init__(self, file, owner):
+        self.file, self.owner, self.new, self.gone = file, owner, [], set()
+
+    def rows(self):
+        try:
+            owner, rows = json.loads(self.file.read_text())
+        except (OSError, ValueError) as error:
+            raise IndexDamaged(str(self.file), "it is made again") from error
+        if owner != self.owner:
+            raise IndexDamaged(str(self.file), "it is made again")
+        return rows
+
+    def put(self, entries, replaced):
+        self.gone |= {*replaced, *(one.document for one in entries)}
+        self.new += [
+            (one.row, one.document, "".join(word[0] for word in one.text.lower().split()))
+            for one in entries
+        ]
+
+    def commit(self):
+        rows = [row for row in self.rows() if row[1] not in self.gone] + self.new
+        self.file.write_text(json.dumps([self.owner, rows]))
+        self.close()
+
+    def find(self, question, limit, scope):
+        wanted = question.text.lower()
+        found = [Match(row, document, 1.0) for row, document, letters in self.rows()
+                 if len(wanted) > 2 and wanted in letters and document in scope]
+        return Matches.of(found[:limit])
+
+    def holds(self, entries):
+        return {row: document for row, document, _ in self.rows()} == dict(entries)
+
+    def clear(self):
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        self.file.write_text(json.dumps([self.owner, []]))
+
+    def state(self):
+        return str(self.file.stat().st_mtime_ns)
+
+    def check(self):
+        self.rows()
+
+    def close(self):
+        self.new, self.gone = [], set()
+
+    def again(self):
+        return ()
+
+    def waiting(self):
+        return 0
+
+    def catch_up(self, seconds):
+        return 0
+'''
+
+VOWELS = '''
+"""The embedder `vowels`: how often a text has each vowel, and another letter."""
+
+from typing import Annotated, NamedTuple
+
+from memory_bank.config import Key
+from memory_bank.embedders.base import digest
+
+SUMMARY = "vowels, for tests"
+
+
+class Options(NamedTuple):
+    letter: Annotated[str, Key("a letter that counts as a vowel, too")] = "y"
+    token: Annotated[str, Key("what nobody may see", private=True, secret=True)] = ""
+
+
+SETTINGS = Options
+
+
+def fingerprint(settings):
+    return digest(settings.of(Options).letter)
+
+
+def load(settings):
+    return Vowels(settings.of(Options).letter)
+
+
+class Vowels:
+    name, dimension, weight, code_weight, similarity_threshold = "vowels", 6, 0.5, 0.5, 0.0
+
+    def __init__(self, letter):
+        self.letters, self.model_hash = f"aeiou{letter}", letter
+
+    def embed(self, texts, kind="passage"):
+        import numpy as np
+
+        rows = np.array([[text.count(one) for one in self.letters] for text in texts], np.float32)
+        lengths = np.linalg.norm(rows.reshape(-1, 6), axis=1, keepdims=True)
+        return rows.reshape(-1, 6) / np.where(lengths, lengths, 1)
+'''
+
+
+@pytest.fixture
+def plug_in(tmp_path: Path) -> Iterator[Write]:
+    """Put a file beside the plug-ins of a kind, and take it away in the end."""
+    added: list[tuple[list[str], str]] = []
+
+    def write(kind: str, name: str, text: str) -> None:
+        folder = tmp_path / "plug-ins" / kind
+        folder.mkdir(parents=True)
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        places = import_module(f"memory_bank.{kind}").__path__
+        places.append(str(folder))
+        added.append((places, f"memory_bank.{kind}.{name}"))
+        plugins._names.cache_clear()
+
+    yield write
+    for places, name in added:
+        places.pop()
+        sys.modules.pop(name, None)
+    plugins._names.cache_clear()
+
+
+@pytest.fixture
+def notes(folder: Path) -> Path:
+    (folder / "manual.md").write_text("# Help\n\nRead the fine manual.\n")
+    (folder / "tea.md").write_text("# Tea\n\nOolong is brewed twice.\n")
+    return folder
+
+
+def test_a_retriever_is_filled_asked_and_named_in_reasons(plug_in: Write, notes: Path) -> None:
+    plug_in("retrievers", "acronyms", ACRONYMS)
+    with open_bank(notes, settings={"memory.embedder": "none"}) as bank:
+        (note,) = recall(bank, "rtfm", mode="lexical").notes
+        assert note.path == "manual.md"
+        assert note.reasons[0][:2] == ("acronyms", "its first letters")
+        (notes / "manual.md").unlink()
+        (notes / "tea.md").write_text("# Tea\n\nRinse the flat mug. Oolong is brewed twice.\n")
+        assert [one.path for one in recall(bank, "rtfm", mode="lexical").notes] == ["tea.md"]
+    with open_bank(notes, settings={"memory.embedder": "none", "search.fusion": "rrf"}) as bank:
+        (note,) = recall(bank, "rtfm", mode="lexical").notes
+        assert note.reasons[0].source == "acronyms"
+
+
+def test_a_retriever_that_comes_later_is_filled_with_what_is_indexed(
+    plug_in: Write, notes: Path
+) -> None:
+    with open_bank(notes, settings={"memory.embedder": "none"}) as bank:
+        assert recall(bank, "rtfm", mode="lexical").notes == ()
+    plug_in("retrievers", "acronyms", ACRONYMS)
+    with open_bank(notes, settings={"memory.embedder": "none"}) as bank:
+        assert [note.path for note in recall(bank, "rtfm", mode="lexical").notes] == ["manual.md"]
+        (notes / ".index" / "acronyms" / "acronyms.json").write_text("{")
+        assert [note.path for note in recall(bank, "rtfm", mode="lexical").notes] == ["manual.md"]
+        assert bank.take_repaired() == ["acronyms"]
+
+
+def test_settings_of_an_embedder_are_read_checked_and_kept_private(
+    plug_in: Write, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = notes / "config.toml"
+    file.write_text('[vowels]\nletter = "w"\n')
+    with pytest.raises(BadSetting, match=r"config\.toml:1: unknown setting 'vowels'"):
+        config.load(notes)
+    plug_in("embedders", "vowels", VOWELS)
+    assert config.load(notes).section("vowels") == ("w", "")
+    monkeypatch.setenv("MEMORY_BANK_VOWELS_LETTER", "r")
+    monkeypatch.setenv("MEMORY_BANK_VOWELS_TOKEN", "hunter2")
+    found = config.load(notes)
+    assert found.section("vowels") == ("r", "hunter2")
+    shown = {one.name: (one.value, one.origin) for one in settings_of(found)}
+    assert shown["vowels.letter"] == ("r", "MEMORY_BANK_VOWELS_LETTER")
+    assert shown["vowels.token"] == ("***", "MEMORY_BANK_VOWELS_TOKEN")
+    assert '# letter = "y"' in config.template()
+    assert "# token =" not in config.template()
+    for text, said in (
+        ("[vowels]\nletter = 3\n", "config.toml:2: vowels.letter: 3 is not text"),
+        ("[vowels]\nlength = 3\n", "config.toml:2: unknown setting 'vowels.length'"),
+        ("[vowels]\ntoken = 'x'\n", "config.toml:2: vowels.token may not be set by a project"),
+    ):
+        file.write_text(text)
+        with pytest.raises(BadSetting) as caught:
+            config.load(notes)
+        assert said in caught.value.message
+
+
+def test_a_setting_of_an_embedder_makes_other_vectors(plug_in: Write, notes: Path) -> None:
+    plug_in("embedders", "vowels", VOWELS)
+    for letter in "yw":
+        settings = {"memory.embedder": "vowels", "vowels.letter": letter}
+        with open_bank(notes, settings=settings) as bank:
+            found = recall(bank, "ooo i", mode="semantic")
+            assert (found.mode_used, found.notes[0].path) == ("semantic", "tea.md")
+    assert len(list((notes / ".index" / "vectors").iterdir())) == 2
+
+
+STARTING = """
+import sys
+from memory_bank import open_bank
+open_bank(sys.argv[1]).close()
+print(*[name for name in sys.modules if name.startswith("memory_bank.embedders.")])
+"""
+
+
+def test_no_embedder_is_imported_for_the_settings_of_others(
+    run_python: Callable[..., subprocess.CompletedProcess[str]],
+    notes: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (notes / "config.toml").write_text('[search]\nmode = "lexical"\n')
+    monkeypatch.setenv("MEMORY_BANK_SEARCH_LIMIT", "3")
+    assert run_python(STARTING, notes).stdout == "\n"
+    monkeypatch.setenv("MEMORY_BANK_ONNX_MAX_TOKENS", "64")
+    found = run_python(STARTING, notes).stdout.split()
+    assert "memory_bank.embedders.onnx" in found
+    assert "memory_bank.embedders.http" not in found
