@@ -43,7 +43,7 @@ def main() -> None:
         for name in options.only.split(","):
             asked = collections.of(name, work, options.split)
             scores = [product(asked, options.embedder, way) for way in options.ways]
-            for row in rows(name, *scores):
+            for row in rows(Path(name).name, *scores):
                 print(row, flush=True)
 
 

@@ -112,6 +112,7 @@ def rows(
 ) -> Iterator[str]:
     """Yield the table's lines for a piece of work."""
     banks = collections.of(name, work, split)
+    name = Path(name).name
     for way, score in others(banks, embedders, work):
         yield score.row(name, way)
     for embedder in embedders:

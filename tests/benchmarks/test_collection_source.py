@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -13,7 +14,7 @@ from memory_bank.index.compare import compared
 from memory_bank.index.index import Index
 from memory_bank.layout import Layout
 from memory_bank.source import Document, Span
-from tests.benchmarks import collections, comparison, finding
+from tests.benchmarks import collections, comparison, finding, rivals
 from tests.benchmarks.evaluation import beir
 from tests.benchmarks.evaluation.source import TestCollection, Text, searching
 
@@ -51,6 +52,27 @@ def test_a_collection_is_measured_and_is_left_as_it_is(
     assert score.figures["hit@5"] == 1
     assert {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()} == before
     assert list((tmp_path / "work").rglob("*.md")) == []
+
+
+@pytest.mark.parametrize("name", rivals.makers(["hashing"]))
+def test_whatever_else_is_measured_gets_the_same_documents(
+    folder: Path, tmp_path: Path, name: str
+) -> None:
+    (one,) = collections.of(str(folder), tmp_path / "work")
+    try:
+        rival = rivals.makers(["hashing"])[name](one, tmp_path / "work")
+    except LookupError as error:
+        pytest.skip(str(error))
+    assert [rival.ask(text, 1) for text in ("salmon", "still water")] == [["2"], ["a/1"]]
+
+
+def test_programs_that_search_files_get_a_file_of_each_document(
+    folder: Path, tmp_path: Path
+) -> None:
+    (one,) = collections.of(str(folder), tmp_path / "work")
+    files = {unquote(file.stem): file.read_text() for file in one.files(tmp_path / "w").iterdir()}
+    assert files.keys() == {"a/1", "2", "c"}
+    assert files["2"] == "\nSalmon swim in rivers.\n"
 
 
 def test_another_split_is_asked_for_by_name(folder: Path, tmp_path: Path) -> None:
