@@ -12,7 +12,7 @@ import pytest
 
 from memory_bank import init, layout, open_bank, recall
 from memory_bank.errors import NoBank
-from memory_bank.frontends.mcp.source import Source
+from memory_bank.serving.shared_bank import SharedBank
 
 Git = Callable[..., str]
 Shell = Callable[..., subprocess.CompletedProcess[str]]
@@ -95,9 +95,9 @@ def test_a_server_opens_no_linked_bank(
 ) -> None:
     before = listing(victim)
     monkeypatch.chdir(handed)
-    source = Source()
+    shared = SharedBank()
     with pytest.raises(NoBank, match="symbolic link"):
-        source.bank()
+        shared.bank()
     with pytest.raises(NoBank, match="symbolic link"):
         init()
     assert listing(victim) == before

@@ -85,7 +85,7 @@ def serve_http(
             said(Opened(f"http://{url_host(host)}:{port}{PATH}", secret, remote))
             _run(app, listener, limits)
     finally:
-        server.source.close()
+        server.shared.close()
 
 
 def listen(address: str) -> socket.socket:
@@ -113,7 +113,7 @@ def application(
 ) -> Starlette:
     """Return the application that answers for a server, guarded."""
     low = server._lowlevel_server  # noqa: SLF001  (the SDK's public way asks for an OAuth issuer)
-    server.source.hide = Hiding(server.source)
+    server.hide = Hiding(server.shared)
     manager = StreamableHTTPSessionManager(
         low,
         session_idle_timeout=limits.session_idle,

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from memory_bank import layout
 from memory_bank.errors import MemoryBankError
-from memory_bank.frontends.mcp.source import Source
+from memory_bank.serving.shared_bank import SharedBank
 
 _END = r"""[^\s'",;:()\\]*"""
 _ABSOLUTE = re.compile(
@@ -30,9 +30,9 @@ Value = TypeVar("Value")
 class Hiding:
     """Shortens paths to what stands below the bank."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, shared: SharedBank) -> None:
         """Know the bank, once it can be opened."""
-        self._source = source
+        self._shared = shared
 
     def __call__(self, text: str) -> str:
         """Return a text of ours without paths of this machine."""
@@ -44,7 +44,7 @@ class Hiding:
 
     def _banks(self) -> Iterator[str]:
         try:
-            yield str(self._source.bank().layout.root)
+            yield str(self._shared.bank().layout.root)
         except MemoryBankError:
             return
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -19,7 +20,7 @@ from memory_bank.frontends.rendering import document
 
 if TYPE_CHECKING:
     from memory_bank.bank import Bank
-    from memory_bank.frontends.mcp.source import Source
+    from memory_bank.serving.shared_bank import SharedBank
 
 _JSON, _MARKDOWN = "application/json", "text/markdown"
 _NEWEST = 20
@@ -58,7 +59,7 @@ class _Tags:
     tags: dict[str, int]
 
 
-def listed(source: Source) -> list[Resource]:
+def listed(shared: SharedBank) -> list[Resource]:
     """Return the resources there are: none but the fixed ones where there is no bank.
 
     Names and titles of notes are quoted as all else that notes say.
@@ -66,7 +67,7 @@ def listed(source: Source) -> list[Resource]:
     from memory_bank.actions.listing import list_notes
 
     try:
-        notes = list_notes(source.bank(), _NEWEST).notes
+        notes = list_notes(shared.bank(), _NEWEST).notes
     except MemoryBankError:
         return list(_FIXED)
     quotes = Quotes()
@@ -85,14 +86,14 @@ def listed(source: Source) -> list[Resource]:
     ]
 
 
-def read(source: Source, uri: str) -> tuple[str, str]:
+def read(shared: SharedBank, uri: str, hide: Callable[[str], str]) -> tuple[str, str]:
     """Return a resource's text and its MIME type; raise ResourceError."""
     try:
-        return _read(source.bank(), uri)
+        return _read(shared.bank(), uri)
     except (NoteNotFound, BadInput) as error:
-        raise ResourceNotFoundError(failed(error, source.hide)) from error
+        raise ResourceNotFoundError(failed(error, hide)) from error
     except MemoryBankError as error:
-        raise ResourceError(failed(error, source.hide)) from error
+        raise ResourceError(failed(error, hide)) from error
 
 
 def _read(bank: Bank, uri: str) -> tuple[str, str]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from anyio import to_thread
+from anyio import CancelScope, to_thread
+from anyio.from_thread import BlockingPortal
 from mcp.server import MCPServer
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions
@@ -33,10 +34,13 @@ from mcp_types import (
 
 from memory_bank import __version__
 from memory_bank.frontends.mcp import prompts, resources
-from memory_bank.frontends.mcp.background import Background
 from memory_bank.frontends.mcp.notifications import Changes
-from memory_bank.frontends.mcp.source import Source
 from memory_bank.frontends.mcp.toolbox import Toolbox
+from memory_bank.serving.background import Background
+from memory_bank.serving.shared_bank import SharedBank
+
+if TYPE_CHECKING:
+    from memory_bank.actions.maintenance import Changed
 
 _PATIENCE = 2.0
 """Seconds that a signal waits for a call at work; a kill would lose nothing either."""
@@ -56,9 +60,11 @@ class MemoryServer(MCPServer[Background]):
     What they need is imported when it is first asked for, so that `initialize` never waits for it.
     """
 
-    def __init__(self, source: Source, toolbox: Toolbox) -> None:
+    def __init__(self, shared: SharedBank, toolbox: Toolbox) -> None:
         """Make the server; the bank is opened after the first request was answered."""
-        self.source = source
+        self.shared = shared
+        self.hide: Callable[[str], str] = str
+        """What messages of ours go through: over HTTP, paths of this machine are left out."""
         self.toolbox = toolbox
         self.changes = Changes()
         super().__init__(
@@ -98,7 +104,7 @@ class MemoryServer(MCPServer[Background]):
         if tool is None or context is None:
             raise ToolError(f"there is no tool {name[:60]!r}; there are: {', '.join(tools)}")
         try:
-            return await tool.run(self.source, arguments, context)
+            return await tool.run(self.shared, arguments, context, self.hide)
         except (ToolError, MCPError):
             raise
         except Exception as error:  # the outermost frame: what a fault says is for us
@@ -106,7 +112,7 @@ class MemoryServer(MCPServer[Background]):
 
     async def list_resources(self) -> list[Resource]:
         """Return the resources, of notes those that changed last."""
-        return await to_thread.run_sync(resources.listed, self.source)
+        return await to_thread.run_sync(resources.listed, self.shared)
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """Return how a note is called as a resource."""
@@ -119,7 +125,7 @@ class MemoryServer(MCPServer[Background]):
     ) -> Iterable[ReadResourceContents]:
         """Return a resource; raise ResourceError."""
         try:
-            text, kind = await to_thread.run_sync(resources.read, self.source, str(uri))
+            text, kind = await to_thread.run_sync(resources.read, self.shared, str(uri), self.hide)
         except (ResourceError, MCPError):
             raise
         except Exception as error:  # the outermost frame
@@ -141,13 +147,13 @@ class MemoryServer(MCPServer[Background]):
         answer = await call_next(ctx)
         if ctx.method == "notifications/initialized":
             self.changes.met(ctx.session)
-        ctx.lifespan_context.wake()
+        ctx.lifespan_context.start()
         return answer
 
 
-def build(source: Source, toolbox: Toolbox) -> MemoryServer:
+def build(shared: SharedBank, toolbox: Toolbox) -> MemoryServer:
     """Make the server of a bank; nothing of the bank is opened yet."""
-    return MemoryServer(source, toolbox)
+    return MemoryServer(shared, toolbox)
 
 
 def serve_stdio(server: MemoryServer) -> None:
@@ -157,7 +163,7 @@ def serve_stdio(server: MemoryServer) -> None:
     """
 
     def leave(number: int, _: object) -> None:
-        server.source.rest(_PATIENCE)
+        server.shared.rest(_PATIENCE)
         os._exit(128 + number)
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -165,12 +171,23 @@ def serve_stdio(server: MemoryServer) -> None:
     try:
         server.run("stdio")
     finally:
-        server.source.close()
+        server.shared.close()
 
 
 @asynccontextmanager
 async def _working(server: MCPServer[Any]) -> AsyncIterator[Background]:
+    """Work in the background for one connection, or for all of HTTP."""
     own = cast("MemoryServer", server)
-    background = Background(own.source, own.toolbox.listed, own.changes.tell)
-    async with background.running():
-        yield background
+    background = Background(own.shared, own.toolbox.listed)
+    async with BlockingPortal() as portal:
+
+        def tell(changed: Changed) -> None:
+            with suppress(RuntimeError):  # the server stops
+                portal.start_task_soon(own.changes.tell, changed)
+
+        background.listeners.add(tell)
+        try:
+            yield background
+        finally:
+            with CancelScope(shield=True):
+                await to_thread.run_sync(background.close)

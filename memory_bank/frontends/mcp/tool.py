@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_type_hints
 
-from anyio import to_thread
+from anyio import from_thread, to_thread
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_metadata
@@ -20,10 +20,10 @@ from memory_bank.errors import MemoryBankError
 from memory_bank.frontends.mcp.fencing import Quotes, clean, one_line
 from memory_bank.frontends.mcp.hints import HINTS
 from memory_bank.frontends.mcp.path_redaction import without_paths
-from memory_bank.frontends.mcp.progress import reporting_to
-from memory_bank.frontends.mcp.source import Source
 from memory_bank.frontends.mcp.structure import NOTICE, structured, structured_schema
 from memory_bank.frontends.rendering import document, failure
+from memory_bank.serving.progress import reporting_to
+from memory_bank.serving.shared_bank import SharedBank
 
 if TYPE_CHECKING:
     from memory_bank.bank import Bank
@@ -42,14 +42,14 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Call:
     """One call of a tool: its bank, and who calls."""
 
-    source: Source
+    shared: SharedBank
     agent: str
     """What the client calls itself; empty if it does not say."""
 
     @property
     def bank(self) -> Bank:
         """The bank; raises NoBank where there is none."""
-        return self.source.bank()
+        return self.shared.bank()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,17 +123,22 @@ class BankTool:
         )
 
     async def run(
-        self, source: Source, arguments: Mapping[str, Any], context: Context[Any, Any]
+        self,
+        shared: SharedBank,
+        arguments: Mapping[str, Any],
+        context: Context[Any, Any],
+        hide: Callable[[str], str],
     ) -> CallToolResult:
         """Check the arguments, do the work in a thread, and return what it comes to.
 
-        Raises ToolError with what the agent can do about it.
+        Raises ToolError with what the agent can do about it. What we say goes through `hide`.
         """
         given = self._checked(arguments)
         params = context.session.client_params
         agent = agent_name(params.client_info.name) if params else ""
-        with reporting_to(context):
-            return await to_thread.run_sync(partial(self._answer, source, agent, given))
+        call = Call(shared, agent)
+        with reporting_to(partial(_report, context)):  # the thread inherits it
+            return await to_thread.run_sync(self._answer, call, given, hide)
 
     @property
     def _output(self) -> dict[str, Any]:
@@ -161,20 +166,22 @@ class BankTool:
             said = f"{quotes.inside(wrong)}. {quotes.notice}"
             raise ToolError(f"{self.name} can't take this: {said}") from error
 
-    def _answer(self, source: Source, agent: str, given: Mapping[str, Any]) -> CallToolResult:
+    def _answer(
+        self, call: Call, given: Mapping[str, Any], hide: Callable[[str], str]
+    ) -> CallToolResult:
         quotes = Quotes()
         try:
-            value = self._function(Call(source, agent), **given)
+            value = self._function(call, **given)
         except MemoryBankError as error:
-            raise ToolError(failed(error, source.hide)) from error
-        value = without_paths(value, source.hide)
-        repaired = [*getattr(value, "repaired", ()), *source.take_repaired()]
+            raise ToolError(failed(error, hide)) from error
+        value = without_paths(value, hide)
+        repaired = [*getattr(value, "repaired", ()), *call.shared.take_repaired()]
         text = self._spec.text(value, quotes)
         if repaired:
             from memory_bank.actions.maintenance import described
 
             text += f"\nRepaired: {described(repaired)}."
-        notices = source.take_notices()
+        notices = call.shared.take_notices()
         text += "".join(f"\nNotice: {notice}." for notice in notices)
         content: list[ContentBlock] = [TextContent(type="text", text=text)]
         if not self._structure:
@@ -185,6 +192,12 @@ class BankTool:
         if notices:
             structure["notices"] = notices
         return CallToolResult(content=content, structured_content=structure)
+
+
+def _report(context: Context[Any, Any], what: str, done: int, total: int) -> None:
+    """Tell the client of a call how far it is; raise where the client has cancelled it."""
+    from_thread.check_cancelled()
+    from_thread.run(context.report_progress, done, total, what)
 
 
 def failed(error: MemoryBankError, hide: Callable[[str], str]) -> str:

@@ -17,8 +17,8 @@ from mcp import Client
 from mcp_types import CallToolResult, Implementation
 
 from memory_bank.frontends.mcp.server import MemoryServer, build
-from memory_bank.frontends.mcp.source import Source
 from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
+from memory_bank.serving.shared_bank import SharedBank
 from tests.frontends.cli.conftest import command, environment
 from tests.frontends.mcp.answers import unquoted
 
@@ -90,11 +90,11 @@ def serving(project: Path) -> Iterator[Callable[..., Agent]]:
             mode: Any = "auto",
             **settings: Any,
         ) -> Agent:
-            source = Source(str(project))
-            until_the_end.callback(source.close)
+            shared = SharedBank(str(project))
+            until_the_end.callback(shared.close)
             chosen = toolsets or DEFAULT
             toolbox = Toolbox(chosen, read_only=read_only, structured=structured)
-            server = build(source, toolbox)
+            server = build(shared, toolbox)
             connecting = Client(server, client_info=AGENT, mode=mode, **settings)
             connected = portal.wrap_async_context_manager(connecting)
             return Agent(server, portal, until_the_end.enter_context(connected))

@@ -28,7 +28,7 @@ from mcp_types import (
 )
 
 from memory_bank.frontends.mcp.http_transport import Opened, serve_http
-from memory_bank.frontends.mcp.source import Source
+from memory_bank.serving.shared_bank import SharedBank
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
@@ -132,5 +132,5 @@ def say(door: Opened) -> None:
 
 
 if __name__ == "__main__":
-    mcp.source = Source()  # type: ignore[attr-defined]
+    mcp.shared = SharedBank()  # type: ignore[attr-defined]
     serve_http(mcp, "127.0.0.1:0", said=say)  # type: ignore[arg-type]

@@ -23,12 +23,12 @@ import sys
 from memory_bank.frontends.mcp.connections import Limits
 from memory_bank.frontends.mcp.http_transport import serve_http
 from memory_bank.frontends.mcp.server import build
-from memory_bank.frontends.mcp.source import Source
+from memory_bank.serving.shared_bank import SharedBank
 from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
 
 folder, limits = sys.argv[1], dict(one.split("=") for one in sys.argv[2:])
 kinds = {name: type(getattr(Limits(), name)) for name in limits}
-server = build(Source(folder), Toolbox(DEFAULT, read_only=False))
+server = build(SharedBank(folder), Toolbox(DEFAULT, read_only=False))
 serve_http(
     server,
     "127.0.0.1:0",

@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotification
 
 from memory_bank.actions.maintenance import SyncReport
-from memory_bank.frontends.mcp.progress import tell
+from memory_bank.serving.progress import tell
 
 Make = Callable[..., Any]
 NOTE = "memory://note/facts/bm25.md"
@@ -30,7 +30,7 @@ def waited(met: Callable[[], bool], seconds: float = 30) -> bool:
 def settled(agent: Any) -> None:
     """Wait until the thread behind the server listens: what it then says is news."""
     assert not agent("recall", query="tantivy").wrong
-    assert waited(lambda: not agent.server.source.bank().embeds)
+    assert waited(lambda: not agent.server.shared.bank().embeds)
 
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.MCPDeprecationWarning")

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from memory_bank.frontends.mcp.path_redaction import Hiding
-from memory_bank.frontends.mcp.source import Source
+from memory_bank.serving.shared_bank import SharedBank
 
 
 @pytest.fixture
 def hiding(project: Path) -> Hiding:
-    return Hiding(Source(str(project)))
+    return Hiding(SharedBank(str(project)))
 
 
 def test_what_is_in_the_bank_is_named_from_there(hiding: Hiding, project: Path) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memory_bank import open_bank
-from memory_bank.frontends.mcp.source import Source
 
 from .conftest import Agent, Process
 
@@ -51,13 +50,3 @@ def test_what_was_healed_behind_is_said_by_the_next_answer(
     found = server.call("get_memory_stats")
     assert found["structuredContent"]["repaired"] == ["writing"]
     assert found["content"][0]["text"].endswith(f"\n{SAID}")
-
-
-def test_what_several_banks_healed_is_named_once(project: Path) -> None:
-    source = Source(str(project))
-    with source.another() as one, source.another() as other:
-        one.repaired.append("keyword")
-        other.repaired += ["keyword", "indexing"]
-        assert sorted(source.take_repaired()) == ["indexing", "keyword"]
-        assert source.take_repaired() == []
-    source.close()

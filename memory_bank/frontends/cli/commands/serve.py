@@ -80,8 +80,8 @@ def _mcp(
     hosts: Sequence[str],
 ) -> int:
     """Serve the bank to agents (MCP)."""
-    from memory_bank.frontends.mcp.source import Source
     from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
+    from memory_bank.serving.shared_bank import SharedBank
 
     if not http and (token_file or hosts):
         raise call.wrong("--token-file and --allow-host go with --http")
@@ -93,7 +93,7 @@ def _mcp(
         return 0
     from memory_bank.frontends.mcp.server import build, serve_stdio
 
-    server = build(Source(call.named_bank), toolbox)
+    server = build(SharedBank(call.named_bank), toolbox)
     if http:
         _listen(call, server, http, token_file, hosts)
         return 0

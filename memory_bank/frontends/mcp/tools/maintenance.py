@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memory_bank.actions import doctor, maintenance
 from memory_bank.frontends.mcp import text
-from memory_bank.frontends.mcp.progress import tell
 from memory_bank.frontends.mcp.tool import Call, tool
+from memory_bank.serving.progress import tell
 
 
 @tool("Index memories", text.synced, repeatable=True)
@@ -14,12 +14,12 @@ def sync_memories(call: Call, *, rebuild: bool = False) -> maintenance.SyncRepor
 
     Never needed before a search, which looks for changes by itself.
     """
-    with call.source.another() as bank:  # questions go on meanwhile
+    with call.shared.another() as bank:  # questions go on meanwhile
         return maintenance.sync(bank, rebuild=rebuild, progress=tell)
 
 
 @tool("Check memories", text.health, reads=True, depth=2)
 def check_memories(call: Call) -> doctor.Health:
     """List files that are not indexed, faults in notes, broken links and ids used twice."""
-    with call.source.another() as bank:
+    with call.shared.another() as bank:
         return doctor.doctor(bank, tell)

@@ -1,55 +1,63 @@
-"""Where the server's bank comes from: found when it is first needed, closed in the end."""
+"""The bank that all requests of a front-end share: found when it is first needed."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 from weakref import WeakSet
 
 from memory_bank.errors import NoBank
-from memory_bank.frontends.mcp.progress import tell
+from memory_bank.serving.progress import tell
 
 if TYPE_CHECKING:
     from memory_bank.bank import Bank
 
 
-class Source:
-    """One bank for all requests of a server; opened by the first that asks.
+class SharedBank:
+    """One bank for all requests; opened by the first that asks.
 
-    A server starts where there is no bank yet: each request looks again, and says so if not.
+    A front-end starts where there is no bank yet: each request looks again, and says so if not.
     """
 
     def __init__(self, path: str | None = None) -> None:
         """Serve the bank at `path`, or the one of the working directory."""
-        self.hide: Callable[[str], str] = str
-        """What messages of ours go through: over HTTP, paths of this machine are left out."""
         self._path = path
         self._lock = threading.Lock()
         self._bank: Bank | None = None
         self._banks: WeakSet[Bank] = WeakSet()
 
+    def __enter__(self) -> Self:
+        """Return the shared bank itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the bank."""
+        self.close()
+
     def bank(self) -> Bank:
-        """Return the bank, which tells each call's client how far it is; raise NoBank."""
+        """Return the bank; raise NoBank."""
         with self._lock:
             if self._bank is None:
                 self._bank = self.another()
-                self._bank.progress = tell
             return self._bank
 
     def another(self) -> Bank:
-        """Open the bank a second time, for work that must not keep requests waiting."""
-        from memory_bank.bank import open_bank
+        """Open the bank once more, for work that must not keep requests waiting.
+
+        What it does before an answer is reported to the `progress` of the caller.
+        """
+        from memory_bank.bank import open_bank  # start-up: what answers first needs no bank
 
         try:
             bank = open_bank(self._path)
         except FileNotFoundError as error:
             raise NoBank("the working directory is gone", "start the server elsewhere") from error
+        bank.progress = tell
         self._banks.add(bank)
         return bank
 
     def take_repaired(self) -> list[str]:
-        """Return what was repaired since the last answer, behind the server's back included."""
+        """Return what was repaired since the last answer, by background work included."""
         found = [what for bank in list(self._banks) for what in bank.take_repaired()]
         return list(dict.fromkeys(found))
 
@@ -59,7 +67,7 @@ class Source:
         return list(dict.fromkeys(found))
 
     def rest(self, seconds: float) -> None:
-        """Wait until no call is at work on the bank, at most that many seconds."""
+        """Wait until no request is at work on the bank, at most that many seconds."""
         if self._bank is not None:
             self._bank.lock.acquire(timeout=seconds)
 

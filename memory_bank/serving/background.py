@@ -1,4 +1,4 @@
-"""The work behind a server: warm up, follow the files, make vectors, tell who wants to know.
+"""The work behind a front-end: warm up, watch the files, make vectors, tell who wants to know.
 
 It has a bank of its own, as another process would, so that no request waits for its lock.
 """
@@ -7,73 +7,66 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
-
-from anyio import CancelScope, to_thread
-from anyio.from_thread import BlockingPortal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Self
 
 from memory_bank.errors import MemoryBankError
-from memory_bank.frontends.mcp.source import Source
+from memory_bank.serving.notifications import Listeners
+from memory_bank.serving.progress import Cancelled, reporting_to
+from memory_bank.serving.shared_bank import SharedBank
 
 if TYPE_CHECKING:
     from memory_bank.actions.maintenance import Changed
     from memory_bank.bank import Bank
 
 _BEFORE = 0.05
-"""Seconds after the first answer: the client's next question goes first."""
+"""Seconds after `start`: the client's next question goes first."""
 _RETRY = 5.0
-"""Seconds after which a bank that could not be opened, or followed, is looked for again."""
+"""Seconds after which a bank that could not be opened, or watched, is looked for again."""
 _TURN = 0.25
 """Seconds of embedding at a time."""
 _LATER = 60.0
 """Seconds after which vectors that could not be made are tried again."""
 _PATIENCE = 2.0
-"""Seconds that a server which stops waits for what it began; a kill would lose nothing either."""
+"""Seconds that `close` waits for what was begun; a kill would lose nothing either."""
 
 _log = logging.getLogger(__name__)
 
 
-class _Stopped(Exception):
-    """The server stops: what is being done is not wanted any more."""
-
-
 class Background:
-    """The threads of one connection, or of one HTTP server."""
+    """A thread that watches the files of a shared bank, and one that embeds."""
 
-    def __init__(
-        self,
-        source: Source,
-        prepare: Callable[[], object],
-        told: Callable[[Changed], Awaitable[None]],
-    ) -> None:
-        """Call `prepare` first; `told` is awaited in the server's loop for each batch."""
-        self._source = source
+    def __init__(self, shared: SharedBank, prepare: Callable[[], object] = lambda: None) -> None:
+        """Call `prepare` first, once the work starts; what it loads no request waits for then."""
+        self.listeners = Listeners()
+        self._shared = shared
         self._prepare = prepare
-        self._tell = told
         self._stop = threading.Event()
         self._waiting = threading.Event()
+        self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._portal: BlockingPortal | None = None
 
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Be ready to `wake` inside; stop at the end."""
-        async with BlockingPortal() as self._portal:
-            try:
-                yield
-            finally:
-                self._stop.set()
-                if self._thread is not None:
-                    with CancelScope(shield=True):
-                        await to_thread.run_sync(self._thread.join, _PATIENCE)
+    def __enter__(self) -> Self:
+        """Return the work, which has not started."""
+        return self
 
-    def wake(self) -> None:
-        """Begin to work, if that has not begun."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="background", daemon=True)
-            self._thread.start()
+    def __exit__(self, *_: object) -> None:
+        """Stop the work."""
+        self.close()
+
+    def start(self) -> None:
+        """Begin to work, if that has not begun; any thread may call it, as often as it likes."""
+        with self._lock:
+            if self._thread is None and not self._stop.is_set():
+                self._thread = threading.Thread(target=self._run, name="background", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        """Stop the work for good, and wait for it a little."""
+        with self._lock:
+            self._stop.set()
+        if self._thread is not None:
+            self._thread.join(_PATIENCE)
 
     def _run(self) -> None:
         pause = _BEFORE
@@ -81,20 +74,19 @@ class Background:
             pause = _RETRY
             try:
                 self._prepare()
-                with self._source.another() as bank:
-                    self._keep(bank)
-            except _Stopped:
+                with self._shared.another() as bank, reporting_to(self._go_on):
+                    self._watch(bank)
+            except Cancelled:
                 return
             except MemoryBankError as error:
                 _log.warning("%s: %s", error.code, error.message)
             except Exception:  # noqa: BLE001  (the outermost frame of a thread: requests are served without it)
-                _log.exception("the work behind the server failed")
+                _log.exception("the work in the background failed")
 
-    def _keep(self, bank: Bank) -> None:
-        """Follow the files until the server stops, with a thread beside it that embeds."""
+    def _watch(self, bank: Bank) -> None:
+        """Watch the files until the work stops, with a thread beside it that embeds."""
         from memory_bank.actions.maintenance import follow
 
-        bank.progress = self._go_on
         bank.embeds = False
         over = threading.Event()
         embedding = threading.Thread(target=self._embed, args=(bank, over), daemon=True)
@@ -102,7 +94,7 @@ class Background:
         try:
             follow(bank, self._changed, self._stop)
         finally:
-            self._source.bank().embeds = True
+            self._shared.bank().embeds = True
             over.set()
             self._waiting.set()
             embedding.join(_PATIENCE)
@@ -111,15 +103,13 @@ class Background:
         if not (changed.added or changed.removed or changed.changed):  # all is indexed
             self._warm()
         self._waiting.set()
-        if self._portal is not None:
-            with suppress(RuntimeError):  # the server stops
-                self._portal.start_task_soon(self._tell, changed)
+        self.listeners.tell(changed)
 
     def _warm(self) -> None:
         """Load what the first question needs, model included, by asking one."""
         from memory_bank.actions.recall import recall
 
-        bank = self._source.bank()
+        bank = self._shared.bank()
         recall(bank, "memory", 1, count_access=False)
         bank.embeds = False
 
@@ -136,4 +126,4 @@ class Background:
 
     def _go_on(self, what: str, done: int, total: int) -> None:  # noqa: ARG002  (as actions report)
         if self._stop.is_set():
-            raise _Stopped
+            raise Cancelled
