@@ -16,6 +16,7 @@ from memory_bank.activity.edits import EditLog
 from memory_bank.activity.updates import UpdateLog
 from memory_bank.config import Settings
 from memory_bank.errors import BadInput, Busy, IndexDamaged, NoteNotFound
+from memory_bank.hints import Hint
 from memory_bank.index.index import EMBED_SECONDS, Index, discard
 from memory_bank.index.repairs import ACCESSES, EDITS, MANIFEST, UPDATES, WRITING
 from memory_bank.layout import LEFT_ALONE, Layout
@@ -237,7 +238,7 @@ class Bank:
                     if not repairs:
                         raise
                     repairs.pop(0)(view)
-            raise Busy("other processes replace the index all the time", "try again")
+            raise Busy("other processes replace the index all the time", Hint.TRY_AGAIN)
 
     def _repair(self, view: View) -> None:
         """Refill what is damaged; make all again where the manifest is."""
@@ -316,7 +317,7 @@ class Bank:
                 f"{name!r} may mean {len(found)} notes", f"say which: {', '.join(found[:8])}"
             )
         near = self.read(lambda view: note_rows.similar(view.manifest, name))
-        hint = f"did you mean {', '.join(near)}?" if near else "see `memory-bank notes`"
+        hint = f"did you mean {', '.join(near)}?" if near else Hint.LIST_NOTES
         raise NoteNotFound(f"there is no note {name!r}", hint)
 
     def _answering_to(self, name: str) -> list[str]:

@@ -2,14 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
+from typing import Self
+
+from memory_bank.hints import Hint
+
 
 class MemoryBankError(Exception):
-    """Say what went wrong in `message` and what to try next in `hint`."""
+    """Say what went wrong in `message` and what to try next in `hint`.
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    A `Hint` is a step that front-ends word in their own terms, with the error's arguments.
+    """
+
+    def __init__(self, message: str, hint: str = "", **arguments: str) -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self._step = hint
+        self._arguments = arguments
+        self.kept = ""
+        """What was kept of the caller's work, and where: said before the hint."""
+
+    @property
+    def hint(self) -> str:
+        """What to try next, in words for callers of the Python API."""
+        return self.hint_in({})
+
+    def hint_in(self, words: Mapping[Hint, str]) -> str:
+        """Return what to try next in a front-end's words; empty when nothing is known."""
+        said = self._step
+        if isinstance(said, Hint):
+            said = words.get(said, said).format_map(self._arguments)
+        return "; ".join(filter(None, (self.kept, said)))
+
+    @property
+    def hint_is_ours(self) -> bool:
+        """Tell whether no text of a file can be in the hint."""
+        return isinstance(self._step, Hint) and not self._arguments
+
+    def at(self, where: str) -> Self:
+        """Return the same error, its message preceded by the place where it was met."""
+        found = copy(self)
+        found.message = f"{where}: {self.message}"
+        found.args = (found.message,)
+        return found
 
     @property
     def code(self) -> str:
@@ -69,6 +105,8 @@ class IndexDamaged(MemoryBankError):
 class EmbedderUnavailable(MemoryBankError):
     """Text can't be embedded now; `reason` is what an answer gives as `fallback_reason`."""
 
-    def __init__(self, message: str, hint: str = "", reason: str = "embedder_unavailable") -> None:
-        super().__init__(message, hint)
+    def __init__(
+        self, message: str, hint: str = "", reason: str = "embedder_unavailable", **arguments: str
+    ) -> None:
+        super().__init__(message, hint, **arguments)
         self.reason = reason

@@ -12,6 +12,7 @@ from stat import S_ISDIR
 from memory_bank import config, index_ids
 from memory_bank.errors import BadName, IndexDamaged, NoBank, StorageFailed
 from memory_bank.filenames import FOLDER, TEMPORARY_PREFIX, above, inside, led_by, reached
+from memory_bank.hints import Hint
 
 INDEX = ".index"
 """Folder of a bank that holds derived files."""
@@ -150,7 +151,7 @@ def locate(
         return find(Path(reached()))
     folder = named(project_name(Path.cwd()))
     if not folder.is_dir():
-        raise NoBank(f"there is no {folder} yet", "run `memory-bank init` in your project")
+        raise NoBank(f"there is no {folder} yet", Hint.MAKE_BANK)
     return at(folder)
 
 
@@ -162,7 +163,7 @@ def at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
     """
     root = root.resolve()
     if not root.is_dir():
-        raise NoBank(f"{root} is not a folder", "make it, or run `memory-bank init`")
+        raise NoBank(f"{root} is not a folder", Hint.MAKE_FOLDER)
     index, ids = root / INDEX, user_folder("state", environ) / "indices"
     if not os.path.lexists(index):
         ours, writable = True, os.access(root, os.W_OK) and _can_be_made(ids)
@@ -222,7 +223,7 @@ def find(start: Path, environ: Mapping[str, str] | None = None) -> Layout:
     if found is None:
         raise NoBank(
             f"no {FOLDER} folder in {start} or above it",
-            "run `memory-bank init` in your project, or name a bank with --bank DIR",
+            Hint.MAKE_OR_NAME_BANK,
         )
     if link := led_by(str(start.absolute()), found):
         raise linked(link, found)
@@ -234,7 +235,8 @@ def linked(link: str | Path, bank: str | Path) -> NoBank:
     goal = os.path.realpath(bank)
     return NoBank(
         f"{link} is a symbolic link: a repository may lead to the bank {goal} that way",
-        f"if you mean that bank, name it: --bank {goal}, or MEMORY_BANK",
+        Hint.NAME_THAT_BANK,
+        bank=goal,
     )
 
 

@@ -12,6 +12,7 @@ from sqlite3 import Connection
 from typing import Any, Generic, TypeVar
 
 from memory_bank.errors import Busy, IndexDamaged, StorageFailed
+from memory_bank.hints import Hint
 
 __all__ = [
     "Connection",
@@ -200,7 +201,7 @@ def guarded(file: Path) -> Iterator[None]:
         if code == _SHUT and _vanished(file):
             raise IndexDamaged(f"{file} is gone", "it is made again") from error
         if "locked" in str(error):
-            raise Busy(f"{file} is in use by another process", "try again") from error
+            raise Busy(f"{file} is in use by another process", Hint.TRY_AGAIN) from error
         raise StorageFailed(
             f"{file}: {error} {code}".rstrip(), "check the disk's space and permissions"
         ) from error

@@ -10,6 +10,7 @@ import pytest
 
 from memory_bank import Bank, layout
 from memory_bank.errors import BadName, NoBank, StorageFailed
+from memory_bank.frontends.cli.hints import hint_of
 
 
 def test_a_bank_lays_its_files_below_itself(tmp_path: Path) -> None:
@@ -40,7 +41,7 @@ def test_no_bank_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     for look in (layout.find, layout.at):
         with pytest.raises(NoBank, match="folder") as caught:
             look(tmp_path / "nothing")
-        assert "memory-bank init" in caught.value.hint
+        assert "memory-bank init" in hint_of(caught.value)
 
 
 def test_folders_of_the_user_follow_the_environment(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from memory_bank import layout
 from memory_bank.errors import BadInput, NoteExists, StorageFailed
+from memory_bank.hints import Hint
 from memory_bank.notes import files
 
 _BYTES = 32
@@ -72,11 +73,11 @@ def _read(file: Path) -> bytes:
 def _check_private(file: Path, found: os.stat_result) -> None:
     """Raise BadInput when somebody else could know the secret."""
     if not stat.S_ISREG(found.st_mode):
-        raise StorageFailed(f"{file} is no plain file", "name another with --token-file")
+        raise StorageFailed(f"{file} is no plain file", Hint.NAME_ANOTHER_FILE)
     if os.name == "nt":  # pragma: no cover  (there the folder's rights count)
         return
     if found.st_uid not in {os.geteuid(), 0}:
-        raise BadInput(f"{file} belongs to somebody else", "name another with --token-file")
+        raise BadInput(f"{file} belongs to somebody else", Hint.NAME_ANOTHER_FILE)
     if found.st_mode & _OTHERS:
         raise BadInput(
             f"others can read {file}",

@@ -13,6 +13,7 @@ from memory_bank.actions.authors import record, warnings
 from memory_bank.actions.remember import check_size, with_keys
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, NoteNotFound
+from memory_bank.hints import Hint
 from memory_bank.notes import frontmatter, note_parser, sections
 from memory_bank.notes.note import Section
 
@@ -46,7 +47,7 @@ def append(
     Raises NoteNotFound, Conflict when the note isn't the one of `if_match`, BadInput if empty.
     """
     if not content.strip():
-        raise BadInput("content must not be empty", "give the text to append")
+        raise BadInput("content must not be empty", Hint.GIVE_TEXT_TO_APPEND)
 
     def add(text: str) -> str:
         newline = newline_of(text)
@@ -71,7 +72,7 @@ def update(
     Raises NoteNotFound, Conflict, BadInput if empty.
     """
     if not content.strip():
-        raise BadInput("content must not be empty", "to remove a note, delete it")
+        raise BadInput("content must not be empty", Hint.DELETE_INSTEAD)
 
     def replaced(text: str) -> str:
         parts = frontmatter.split(text)
@@ -104,7 +105,7 @@ def edit(
     is no such heading, Conflict when the number of occurrences is another.
     """
     if bool(old) == bool(section):
-        raise BadInput("say what to replace: a text, or a section", "give either old or section")
+        raise BadInput("say what to replace: a text, or a section", Hint.GIVE_OLD_OR_SECTION)
 
     def change(text: str) -> str:
         return _replaced(text, old, new, count) if old else _resectioned(text, section, new)
@@ -179,11 +180,11 @@ def _replaced(text: str, old: str, new: str, count: int) -> str:
         old, new = old.replace("\n", newline), new.replace("\n", newline)
     found = text.count(old)
     if found == 0:
-        raise NoteNotFound(f"the text {old[:60]!r} is not in the note", "read the note again")
+        raise NoteNotFound(f"the text {old[:60]!r} is not in the note", Hint.READ_AGAIN)
     if count and found != count:
         raise Conflict(
             f"the text {old[:60]!r} is in the note {found} times, not {count}",
-            "give more of the text around it, or the number expected",
+            Hint.GIVE_MORE_CONTEXT,
         )
     return text.replace(old, new)
 
@@ -233,7 +234,7 @@ def section_of(among: Sequence[Section], heading: str) -> Section:
         )
     if len(found) > 1:
         lines = ", ".join(str(section.line) for section in found)
-        raise Conflict(f"the heading {heading!r} stands on lines {lines}", "give its path: A > B")
+        raise Conflict(f"the heading {heading!r} stands on lines {lines}", Hint.GIVE_HEADING_PATH)
     return found[0]
 
 

@@ -11,6 +11,7 @@ from memory_bank import config, plugins
 from memory_bank.bank import Bank
 from memory_bank.config import Settings
 from memory_bank.errors import BadInput, EmbedderUnavailable, MemoryBankError
+from memory_bank.hints import Hint
 
 if TYPE_CHECKING:
     from memory_bank.embedders.base import Embedder, EmbedderModule
@@ -80,9 +81,7 @@ def embedder_install(settings: Settings, name: str, say: Callable[[str], None]) 
     """
     install = getattr(_module(name), "install", None)
     if install is None:
-        raise BadInput(
-            f"the embedder {name!r} has nothing to install", "see `memory-bank embedder list`"
-        )
+        raise BadInput(f"the embedder {name!r} has nothing to install", Hint.LIST_EMBEDDERS)
     return cast("str", install(settings, say))
 
 

@@ -26,6 +26,7 @@ from memory_bank.actions.bulk import (
 from memory_bank.actions.importers.base import Entry, Importer, Unread
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
+from memory_bank.hints import Hint
 from memory_bank.manifest import documents
 from memory_bank.note_rows import NoteRow
 from memory_bank.notes import frontmatter, note_parser
@@ -141,7 +142,7 @@ def _source(bank: Bank, kind: str, importer: Importer, path: Path) -> Path:
         raise BadInput(f"{path} and the bank overlap", "notes of a bank need no import")
     if not _detects(importer, source):
         others = [other for other in kinds() if other != kind and _detects(_load(other), source)]
-        hint = f"choose one of: {', '.join(others)}" if others else "see `memory-bank import -h`"
+        hint = f"choose one of: {', '.join(others)}" if others else Hint.LIST_IMPORTERS
         raise BadInput(f"{path} is nothing that {kind} reads", hint)
     return source
 

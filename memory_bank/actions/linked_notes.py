@@ -6,6 +6,7 @@ from typing import NamedTuple
 from memory_bank import note_rows
 from memory_bank.bank import Bank, View
 from memory_bank.errors import NoteNotFound
+from memory_bank.hints import Hint
 from memory_bank.manifest import link_table
 from memory_bank.manifest.link_table import LinkRow
 from memory_bank.notes.file_scan import is_text
@@ -37,7 +38,7 @@ def node_of(bank: Bank, name: str) -> str:
 
     if name.startswith(GHOST):
         bank.catch_up()
-        unknown = NoteNotFound(f"nothing links to {name!r}", "see `memory-bank links --ghosts`")
+        unknown = NoteNotFound(f"nothing links to {name!r}", Hint.LIST_GHOSTS)
     else:
         try:
             return bank.find(name)

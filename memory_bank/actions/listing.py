@@ -10,6 +10,7 @@ from memory_bank import note_rows
 from memory_bank.actions.authors import editors
 from memory_bank.bank import Bank, View
 from memory_bank.errors import NoteNotFound
+from memory_bank.hints import Hint
 from memory_bank.manifest import documents, filters, link_table
 from memory_bank.note_rows import BY_HAND, NoteRow
 from memory_bank.notes.dates import iso_of
@@ -117,7 +118,7 @@ def show(bank: Bank, name: str) -> Shown:
     note = bank.store.read(path)
     row = bank.read(lambda view: note_rows.note_at(view.manifest, path))
     if row is None:
-        raise NoteNotFound(f"{path} is not indexed", "see `memory-bank doctor`")
+        raise NoteNotFound(f"{path} is not indexed", Hint.CHECK_BANK)
     backlinks = bank.read(lambda view: link_table.incoming(view.manifest, row.number))
     with bank.lock:
         seen = bank.access.of([row.key]).get(row.key)

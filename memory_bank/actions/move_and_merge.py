@@ -15,6 +15,7 @@ from memory_bank.actions.authors import record, warnings, writer
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank, View
 from memory_bank.errors import BadInput, Conflict, UnreadableNote
+from memory_bank.hints import Hint
 from memory_bank.manifest import link_table
 from memory_bank.manifest.link_table import LinkRow
 from memory_bank.note_rows import NoteRow
@@ -152,7 +153,7 @@ def merge(
     """
     bank.check_enabled()
     if not content.strip():
-        raise BadInput("content must not be empty", "give the text that the notes become")
+        raise BadInput("content must not be empty", Hint.GIVE_MERGED_TEXT)
     paths = list(dict.fromkeys(bank.find(source) for source in sources))
     if not paths:
         raise BadInput("name at least one note to merge", "give the sources before the target")
@@ -196,7 +197,7 @@ def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
     rows = bank.read(lambda view: [note_rows.note_at(view.manifest, path) for path in paths])
     found = [row for row in rows if row is not None]
     if len(found) != len(paths):
-        raise Conflict("a note changed or went away meanwhile", "look at the notes and try again")
+        raise Conflict("a note changed or went away meanwhile", Hint.LOOK_AND_REPEAT)
     return found
 
 
@@ -225,7 +226,7 @@ def _relinked(bank: Bank, moves: Mapping[str, str], *, gone: bool = False) -> li
         try:
             new = note_parser.edited(data, partial(relink, rename=new_target))
         except UnreadableNote as error:
-            raise UnreadableNote(f"{source}: {error.message}", error.hint) from error
+            raise error.at(source) from error
         if new != data:
             changes.append(Change(source, new, etag(data)))
     return changes

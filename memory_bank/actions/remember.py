@@ -14,6 +14,7 @@ from memory_bank.actions.duplicates import duplicates
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, NoteExists
+from memory_bank.hints import Hint
 from memory_bank.note_rows import NoteRow
 from memory_bank.notes import frontmatter, name_forms, names, note_parser
 from memory_bank.notes.note import Entity
@@ -166,7 +167,7 @@ def check_content(bank: Bank, content: str) -> None:
     """Raise BadInput for a content that can't become a note, or that would never be found."""
     bank.check_enabled()
     if not content.strip():
-        raise BadInput("content must not be empty", "give the text to remember")
+        raise BadInput("content must not be empty", Hint.GIVE_TEXT)
     check_size(bank, content)  # before anything long is done with it
 
 
@@ -188,7 +189,7 @@ def entity(reference: Reference) -> Entity:
     if found is None:
         raise BadInput(
             f"{str(reference)[:_SHOWN]!r} is no entity",
-            'write KIND:ID, for example person:sarah, or {"kind": "person", "id": "sarah"}',
+            Hint.WRITE_ENTITY,
         )
     return found
 
@@ -266,9 +267,7 @@ def create_note(bank: Bank, text: str, content: str, kind: str, name: str) -> tu
             return path, bank.store.create(path, text, given=content)
         except NoteExists:
             continue
-    raise NoteExists(
-        f"{_MOST_NAMES} notes are named like {stem}.md", "give the note a name of its own"
-    )
+    raise NoteExists(f"{_MOST_NAMES} notes are named like {stem}.md", Hint.GIVE_NAME)
 
 
 def _first_words(content: str) -> str:

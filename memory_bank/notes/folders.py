@@ -15,6 +15,7 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
 from memory_bank.errors import BadName
+from memory_bank.hints import Hint
 
 HOLDS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 """Whether the system looks up names in a folder that is open."""
@@ -157,7 +158,7 @@ def _is_link(part: str, above: int | None) -> bool:
 
 def leaves(path: str) -> BadName:
     """Say that a link is on the way to a note."""
-    return BadName(f"{path!r} leaves the bank", "name the note by its path below the bank")
+    return BadName(f"{path!r} leaves the bank", Hint.NAME_BELOW_BANK)
 
 
 def is_link(path: str) -> BadName:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from memory_bank.errors import BadName, MemoryBankError, StorageFailed
 from memory_bank.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
+from memory_bank.hints import Hint
 from memory_bank.notes import files, names
 from memory_bank.notes.folders import Entry, held, names_in, stat_of
 from memory_bank.notes.identity import etag
@@ -196,7 +197,9 @@ def _do(place: _Place, step: _Step) -> None:
     if step.staged:
         data = place.read(step.staged)
         if data is None:
-            raise StorageFailed(f"{place.root / place.folder / step.staged} is gone", "try again")
+            raise StorageFailed(
+                f"{place.root / place.folder / step.staged} is gone", Hint.TRY_AGAIN
+            )
         with place.note(step.path, "write", make=True) as target:
             files.replace(target, data, step.before)
         return

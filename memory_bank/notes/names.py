@@ -8,6 +8,7 @@ from pathlib import Path
 
 from memory_bank.errors import BadName
 from memory_bank.filenames import NOTE_SUFFIXES
+from memory_bank.hints import Hint
 from memory_bank.notes.identity import DEVICES
 from memory_bank.notes.unicode_form import nfc
 
@@ -27,11 +28,11 @@ def path_of(name: str) -> str:
     """
     text = nfc(name.strip())
     if text.startswith("ghost:"):
-        raise BadName(f"{name!r} is a ghost, no note", "see `memory-bank links --ghosts`")
+        raise BadName(f"{name!r} is a ghost, no note", Hint.LIST_GHOSTS)
     if not text.endswith(NOTE_SUFFIXES):
         text += NOTE_SUFFIXES[0]
     if text.startswith(("/", "\\")) or (len(text) > 1 and text[1] == ":"):
-        raise BadName(f"{name!r} is an absolute path", "name the note by its path below the bank")
+        raise BadName(f"{name!r} is an absolute path", Hint.NAME_BELOW_BANK)
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > _MAX_PATH:
         raise BadName(f"a name of {size} bytes is too long", f"at most {_MAX_PATH}")
@@ -56,7 +57,7 @@ def _check_part(part: str, name: str) -> None:
     elif part != part.rstrip(" ."):
         problem = "has a part that ends in a dot or a space"
     if problem:
-        raise BadName(f"{name!r} {problem}", "use letters, digits, '-', '_', '.' and '/'")
+        raise BadName(f"{name!r} {problem}", Hint.USE_NAME_CHARACTERS)
 
 
 def check_new(path: str) -> None:
@@ -102,7 +103,7 @@ def inside(root: Path, path: str) -> Path:
     file = root / path
     folder = os.path.realpath(file.parent)
     if folder != str(root) and not folder.startswith(str(root) + os.sep):
-        raise BadName(f"{path!r} leaves the bank", "name the note by its path below the bank")
+        raise BadName(f"{path!r} leaves the bank", Hint.NAME_BELOW_BANK)
     if file.is_symlink():
         raise BadName(
             f"{path!r} is a symbolic link", "memory-bank reads and writes plain files only"

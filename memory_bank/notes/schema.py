@@ -9,6 +9,7 @@ from datetime import date, datetime, time
 
 from memory_bank.agents import agent_name
 from memory_bank.errors import BadInput
+from memory_bank.hints import Hint
 from memory_bank.notes.dates import iso, to_datetime
 from memory_bank.notes.identity import content_hash, normalise, note_id, slug
 from memory_bank.notes.note import Entity, Fault, Meta
@@ -86,7 +87,7 @@ def check_tags(tags: Iterable[str]) -> tuple[str, ...]:
     tags = list(tags)
     for tag in tags:
         if not normalise_tags([tag]):
-            raise BadInput(f"tag {tag!r} is empty", "give it at least one letter or digit")
+            raise BadInput(f"tag {tag!r} is empty", Hint.GIVE_TAG_LETTER)
         if len(tag) > LONGEST_TAG:
             raise BadInput(
                 f"the tag {tag[:30]!r}… has {len(tag):,} characters", f"at most {LONGEST_TAG}"

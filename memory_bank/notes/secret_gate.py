@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from memory_bank.errors import SecretFound
+from memory_bank.hints import Hint
 from memory_bank.notes import secrets
 from memory_bank.notes.secrets import Secret
 
@@ -70,6 +71,6 @@ def _refusal(found: Sequence[Secret], places: Sequence[str]) -> SecretFound:
     hashes = ", ".join(f'"{secrets.fingerprint(secret.value)}"' for secret in found[:_MOST_LISTED])
     return SecretFound(
         f"nothing was written: it would add {what}: {', '.join(listed[:_MOST_LISTED])}{more}",
-        "write where it is kept instead; a person who wants it there may give --allow-secret on the"
-        f" command line, or add to the settings: [secrets] allow = [{hashes}]",
+        Hint.WRITE_ELSEWHERE,
+        hashes=hashes,
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.errors import BadName, NoteNotFound, StorageFailed, UnreadableNote
 from memory_bank.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
+from memory_bank.hints import Hint
 from memory_bank.layout import Layout
 from memory_bank.locks import locked
 from memory_bank.notes import files, names
@@ -101,7 +102,7 @@ class Store:
         """Return the bytes of the file at a path; raise NoteNotFound."""
         data = files.read_in(self.root, path)
         if data is None:
-            raise NoteNotFound(f"there is no note {path!r}", "list notes with `memory-bank notes`")
+            raise NoteNotFound(f"there is no note {path!r}", Hint.LIST_NOTES)
         return data
 
     def exists(self, path: str) -> bool:
@@ -250,9 +251,7 @@ class Store:
         with self.writing():
             found = next((t for t in self.trashed() if names.key(t.path) == wanted), None)
             if found is None:
-                raise NoteNotFound(
-                    f"there is no {path!r} in the trash", "see `memory-bank restore`"
-                )
+                raise NoteNotFound(f"there is no {path!r} in the trash", Hint.LIST_TRASH)
             target = target or found.path
             if self.exists(target):
                 raise files.taken(target)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from memory_bank.errors import BadInput
+from memory_bank.hints import Hint
 from memory_bank.manifest.filters import Condition
 from memory_bank.retrievers.base import Question
 
@@ -129,7 +130,5 @@ def moment(text: str, now: datetime | None = None) -> datetime:
             wanted += "-01-01"[: 10 - len(wanted)] if len(wanted) == 4 else "-01"  # noqa: PLR2004
         found = datetime.fromisoformat(wanted.upper())
     except (ValueError, OverflowError):
-        raise BadInput(
-            f"{text!r} is no time", "use 7d, 2w, 3 months, yesterday, or a date like 2026-05-08"
-        ) from None
+        raise BadInput(f"{text!r} is no time", Hint.WRITE_TIME) from None
     return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -10,6 +10,7 @@ from safetensors.numpy import save_file
 from memory_bank.config import Settings
 from memory_bank.embedders import minilm
 from memory_bank.errors import EmbedderUnavailable
+from memory_bank.frontends.cli.hints import hint_of
 from memory_bank.models import bert_encoder
 from memory_bank.models.model_files import Pinned, read_tensors
 from memory_bank.models.numpy_setup import np
@@ -51,7 +52,7 @@ def test_missing_weights_say_what_to_run(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     with pytest.raises(EmbedderUnavailable, match=r"model\.safetensors") as caught:
         minilm.load(Settings())
-    assert caught.value.hint == "run: memory-bank embedder install minilm"
+    assert hint_of(caught.value) == "run: memory-bank embedder install minilm"
 
 
 def test_half_a_file_is_found_at_load(small: Path) -> None:

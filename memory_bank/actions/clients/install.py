@@ -17,6 +17,7 @@ from memory_bank.actions.clients.registry import Client
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, MemoryBankError, StorageFailed
 from memory_bank.filenames import FOLDER, TEMPORARY_PREFIX
+from memory_bank.hints import Hint
 from memory_bank.notes import files
 from memory_bank.notes.identity import etag
 
@@ -79,11 +80,10 @@ def install(
     with _explained(place.file):
         old = one.editor.value_at(before or "", path)
         entry = _entry(one, place.scope, bank)
-        hint = f"give this one a name of its own, for example --name {name}-2"
-        _check_ours(place, old or {}, hint)
+        _check_ours(place, old or {}, Hint.NAME_SERVER)
         if (theirs := _bank_of(old)) and theirs != (_bank_of(entry) or theirs):
             message = f"{place.file} has a server {name!r} for another bank, {theirs}"
-            raise BadInput(message, hint)
+            raise BadInput(message, Hint.NAME_SERVER, name=name)
         entry["args"] = [*_args(entry), *_options(old)]
         after = before or ""
         for key, value in entry.items() if isinstance(old, Mapping) else ():
@@ -110,7 +110,7 @@ def uninstall(
     before = _text(place.file)
     with _explained(place.file):
         old = one.editor.value_at(before or "", path)
-        _check_ours(place, old or {}, "remove it by hand, or name another one with --name")
+        _check_ours(place, old or {}, Hint.REMOVE_BY_HAND)
         if not before or not isinstance(old, Mapping) or "command" not in old:
             return Change(one, place, None, before, before)
         ours = [key for key in ("command", "args", "type") if key in old]
@@ -148,12 +148,12 @@ def _place(one: Client, scope: str, bank: Bank | None, name: str) -> Place:
     if scope == "user":
         return Place(scope, registry.user_file(one), (one.key,), name)
     if not one.project_file:
-        raise BadInput(f"{one.title} reads no file of a project", "use --scope user")
+        raise BadInput(f"{one.title} reads no file of a project", Hint.USE_USER_SCOPE)
     if bank is None or bank.layout.root.name != FOLDER:
-        raise BadInput("this bank is not in a project's .memories", "use --scope user")
+        raise BadInput("this bank is not in a project's .memories", Hint.USE_USER_SCOPE)
     file = bank.layout.project / one.project_file
     if not file.resolve().is_relative_to(bank.layout.project):  # a repository may bring a link
-        raise BadInput(f"{file} leads out of the project", "remove the link, or use --scope user")
+        raise BadInput(f"{file} leads out of the project", Hint.REMOVE_LINK_OR_USE_USER_SCOPE)
     return Place(scope, file, (one.key,), name)
 
 
@@ -202,11 +202,13 @@ def _check_ours(place: Place, entry: object, hint: str) -> None:
     """Raise BadInput when an entry does not start this program."""
     server = f"{place.file} has a server {place.name!r}"
     if not isinstance(entry, Mapping):
-        raise BadInput(f"{server} that is no object with keys", hint)
+        raise BadInput(f"{server} that is no object with keys", hint, name=place.name)
     if any(key in entry for key in _ADDRESSES):
-        raise BadInput(f"{server} that is reached by its address", hint)
+        raise BadInput(f"{server} that is reached by its address", hint, name=place.name)
     if "command" in entry and not _starts_this(entry):
-        raise BadInput(f"{server} that starts another program, {entry['command']}", hint)
+        raise BadInput(
+            f"{server} that starts another program, {entry['command']}", hint, name=place.name
+        )
 
 
 def _starts_this(entry: object) -> bool:
@@ -249,13 +251,12 @@ def _text(file: Path) -> str | None:
 @contextmanager
 def _explained(file: Path) -> Iterator[None]:
     """Say of what can't be read or changed in which file it is."""
-    hint = "repair it, or make the change yourself: `mcp install --print` shows the entry"
     try:
         yield
     except UnicodeDecodeError as error:
         reason = f"byte {error.start + 1} is no UTF-8"
-        raise BadInput(f"{file} stays as it is: {reason}", hint) from error
+        raise BadInput(f"{file} stays as it is: {reason}", Hint.EDIT_BY_HAND) from error
     except BadInput as error:
         if error.hint:
             raise
-        raise BadInput(f"{file} stays as it is: {error.message}", hint) from error
+        raise BadInput(f"{file} stays as it is: {error.message}", Hint.EDIT_BY_HAND) from error

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from memory_bank.errors import BadSetting, EmbedderUnavailable
+from memory_bank.hints import Hint
 
 if TYPE_CHECKING:
     import ssl
@@ -179,8 +180,7 @@ class Endpoint:
         late = isinstance(why, httpx2.TimeoutException)
         words = f"no answer within {seconds:.3g} seconds" if late else str(why) or repr(why)
         message = f"{self.place}: {self._safe(words)}"
-        hint = "is the server running? `memory-bank embedder test` asks it again"
-        final = EmbedderUnavailable(message, hint, _UNREACHABLE)
+        final = EmbedderUnavailable(message, Hint.TEST_SERVER, _UNREACHABLE)
         dropped = isinstance(why, httpx2.TransportError) and not isinstance(
             why, httpx2.ConnectError | httpx2.ProxyError | httpx2.UnsupportedProtocol
         )

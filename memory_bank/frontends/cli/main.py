@@ -12,6 +12,7 @@ from types import FrameType
 from memory_bank.errors import BadInput, MemoryBankError, NoteNotFound
 from memory_bank.frontends.cli import click_adapter
 from memory_bank.frontends.cli.console import Console, prepare_streams
+from memory_bank.frontends.cli.hints import hint_of
 from memory_bank.frontends.rendering import failure
 
 _INTERRUPTED = 130
@@ -72,7 +73,7 @@ def _told(error: BaseException, args: list[str]) -> int:
 def _described(error: BaseException) -> tuple[str, str, str]:
     """Return an error's code, message and hint."""
     if isinstance(error, MemoryBankError):
-        return error.code, error.message, error.hint
+        return error.code, error.message, hint_of(error)
     if isinstance(error, KeyboardInterrupt):
         return "interrupted", "interrupted", ""
     what = f"unexpected error: {type(error).__name__}: {error}"

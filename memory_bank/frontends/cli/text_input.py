@@ -73,7 +73,7 @@ def _keep(file: Path, start: str, error: BaseException) -> None:
     if file.exists() and file.read_bytes() == start.encode("utf-8", "surrogateescape"):
         shutil.rmtree(file.parent, ignore_errors=True)
     elif isinstance(error, MemoryBankError):
-        error.hint = "; ".join(filter(None, (f"your text is kept in {file}", error.hint)))
+        error.kept = f"your text is kept in {file}"
     else:
         Console(sys.stderr).line(f"your text is kept in {file}")
 

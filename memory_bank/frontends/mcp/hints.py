@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-_SEARCH = "find its name with search_memories"
-_AS_IS = (
-    *(
-        "give the text to remember",
-        "give the text to append",
-        "give the text that the notes become",
+from memory_bank.hints import Hint
+
+HINTS = {
+    Hint.MAKE_BANK: "run `memory-bank init` in your project",
+    Hint.MAKE_OR_NAME_BANK: (
+        "run `memory-bank init` in your project, or name a bank with --bank DIR"
     ),
-    *("give either old or section", "give its path: A > B", "try again"),
-    *("give more of the text around it, or the number expected", "give the note a name of its own"),
-    'write KIND:ID, for example person:sarah, or {"kind": "person", "id": "sarah"}',
-    "give it at least one letter or digit",
-    *("name the note by its path below the bank", "use letters, digits, '-', '_', '.' and '/'"),
-    "use 7d, 2w, 3 months, yesterday, or a date like 2026-05-08",
-    "run `memory-bank init` in your project, or name a bank with --bank DIR",
-)
-HINTS = {hint: hint for hint in _AS_IS} | {
-    "see `memory-bank notes`": _SEARCH,
-    "list notes with `memory-bank notes`": _SEARCH,
-    "see `memory-bank links --ghosts`": "name it as notes link to it, or use search_memories",
-    "see `memory-bank restore`": "name it as it was: delete_memory told the path",
-    "read the note again": "read it again with read_memory",
-    "read it again, then repeat the change on what it says now": (
+    Hint.LIST_NOTES: "find its name with search_memories",
+    Hint.LIST_GHOSTS: "name it as notes link to it, or use search_memories",
+    Hint.LIST_TRASH: "name it as it was: delete_memory told the path",
+    Hint.READ_AGAIN: "read it again with read_memory",
+    Hint.READ_AND_REPEAT: (
         "read it again with read_memory, then repeat the change on what it says now"
     ),
-    "choose another name, or update that note": "choose another name, or use edit_memory on it",
-    "to remove a note, delete it": "to remove a note, use delete_memory",
-    "look at the notes and try again": "read the notes again with read_memory, then try again",
+    Hint.CHOOSE_ANOTHER_NAME: "choose another name, or use edit_memory on it",
+    Hint.DELETE_INSTEAD: "to remove a note, use delete_memory",
+    Hint.LOOK_AND_REPEAT: "read the notes again with read_memory, then try again",
+    Hint.WRITE_ELSEWHERE: (
+        "write where it is kept instead; only a person may allow it, on the command line or in the"
+        " settings"
+    ),
+    Hint.INSTALL_MINILM: "a person may run `memory-bank embedder install minilm`",
+    Hint.TEST_EMBEDDER: "a person may run `memory-bank embedder test`",
+    Hint.TEST_SERVER: "is the server running? a person may run `memory-bank embedder test`",
+    Hint.CHECK_BANK: "a person may run `memory-bank doctor`",
 }
-"""Hints that may stand outside of a quote, as an agent is told them: its tools, no commands.
+"""Steps that an agent has a tool for, or a person beside it; the others are said as they are.
 
-Any other hint may name what a file says, so it is quoted.
+Each may stand outside of a quote. Any other hint may name what a file says, so it is quoted.
 """

@@ -207,9 +207,9 @@ def failed(error: MemoryBankError, hide: Callable[[str], str]) -> str:
     """
     quotes = Quotes()
     message = quotes.inside(one_line(_short(hide(error.message))))
-    hint = HINTS.get(error.hint)
-    if hint is None:
-        hint = quotes.inside(one_line(_short(hide(error.hint))))
+    hint = error.hint_in(HINTS)
+    if not error.hint_is_ours:
+        hint = quotes.inside(one_line(_short(hide(hint))))
     told: dict[str, Any] = failure(error.code, message, hint)
     told["error"][NOTICE] = quotes.notice
     return document(told, indent=None)

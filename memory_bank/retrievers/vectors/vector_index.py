@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from memory_bank import sqlite
 from memory_bank.embedders.base import Embedder, identity
 from memory_bank.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
+from memory_bank.hints import Hint
 from memory_bank.models.numpy_setup import np
 from memory_bank.models.quantization import packed, unpacked
 from memory_bank.models.types import Kind
@@ -253,7 +254,7 @@ class VectorIndex:
         if not np.isfinite(rows).all():
             raise EmbedderUnavailable(
                 f"the embedder {self._embedder.name} gives components that are no finite numbers",
-                "`memory-bank embedder test` tries it",
+                Hint.TEST_EMBEDDER,
                 "embedder_bad_answer",
             )
         return rows

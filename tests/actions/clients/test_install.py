@@ -12,6 +12,7 @@ from memory_bank import Bank, layout, open_bank
 from memory_bank.actions import clients
 from memory_bank.actions.clients import install, registry
 from memory_bank.errors import BadInput, Conflict, StorageFailed
+from memory_bank.frontends.cli.hints import hint_of
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +126,7 @@ def test_another_bank_s_server_is_not_replaced(bank: Bank, folder: Path) -> None
     with open_bank(folder) as other:
         with pytest.raises(BadInput, match="for another bank") as caught:
             install.install(other, "windsurf")
-        assert "--name" in caught.value.hint
+        assert "--name" in hint_of(caught.value)
         install.write(install.install(other, "windsurf", name="notes"))
         assert set(servers(registry.user_file(registry.find("windsurf")))) == {
             "memory-bank",
@@ -140,7 +141,7 @@ def test_a_file_that_cannot_be_read_stays_as_it_is(bank: Bank) -> None:
         with pytest.raises(BadInput) as caught:
             install.install(bank, "claude-code")
         assert ".mcp.json stays as it is" in caught.value.message
-        assert "--print" in caught.value.hint
+        assert "--print" in hint_of(caught.value)
         assert install.install(bank, "claude-code", blank=True).after
         assert file.read_bytes() == data
 
@@ -164,7 +165,7 @@ def test_a_bank_of_the_user_s_own_has_no_project(folder: Path) -> None:
     with open_bank(folder) as own:
         with pytest.raises(BadInput, match="not in a project") as caught:
             install.install(own, "claude-code")
-        assert "--scope user" in caught.value.hint
+        assert "--scope user" in hint_of(caught.value)
         assert install.install(own, "claude-code", scope="user").entry
 
 
@@ -254,7 +255,7 @@ def test_what_the_client_would_reject_is_refused(bank: Bank, client: str, text: 
         BadInput, match=r"stays as it is: line 1, .*this program reads no"
     ) as caught:
         install.install(bank, client)
-    assert "--print" in caught.value.hint
+    assert "--print" in hint_of(caught.value)
     with pytest.raises(BadInput, match="stays as it is"):
         install.uninstall(bank, client)
     assert install.install(bank, "vscode").changed
@@ -301,7 +302,7 @@ def test_an_entry_that_starts_something_else_stays(bank: Bank, entry: object) ->
     for change in (install.install, install.uninstall):
         with pytest.raises(BadInput, match="has a server 'memory-bank' that") as caught:
             change(bank, "claude-code")  # type: ignore[operator]
-        assert "--name" in caught.value.hint
+        assert "--name" in hint_of(caught.value)
 
 
 @pytest.mark.parametrize(

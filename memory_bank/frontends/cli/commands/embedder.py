@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -9,6 +10,7 @@ import click
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Group
+from memory_bank.frontends.cli.hints import worded
 
 if TYPE_CHECKING:
     from memory_bank.actions.embedding import Chosen, EmbedderShown, Tried
@@ -49,7 +51,7 @@ def _list(call: Call) -> int:
     """List the embedders and whether they can be used."""
     from memory_bank.actions.embedding import embedder_list
 
-    found = embedder_list(_settings(call))
+    found = [replace(one, hint=worded(one.hint)) for one in embedder_list(_settings(call))]
     if call.json:
         call.page.document({"embedders": found})
     else:
