@@ -30,7 +30,7 @@ _INSIDE_CODE = re.compile(
     r"[$%@#]\{|\{\{|\$\(|[-_/:.]\$[A-Za-z_]+$|^\$|^%[A-Za-z_]\w*%|^[<{\[(]|^[A-Za-z_][\w.:>-]*[(\[{]"
     r"|^(?:process|os|env|config|settings|secrets|vars|self|this|request|req|ctx|options|params)[.\[]"
     r"|^(?:https?|ssh|ftp|file|git|arn|urn|op|vault|ref|data|sha256|sha512|sha1)[:/@]"
-    r"|^(?:\.{0,2}|~|[A-Za-z]:)[/\\][\w./\\ -]*$|^--?[a-z-]+$"
+    r"|^(?:\.{0,2}|~|[A-Za-z]:)[/\\][\w./\\ -]*$|^--?[a-z-]+$|^--[A-Za-z]|^-[A-Za-z]\w+="
 )
 """Beginnings of what code, a shell or a template puts in, and of paths and addresses."""
 _COMMON = frozenset(
@@ -57,6 +57,29 @@ _TECHNICAL = re.compile(
 _WORD = re.compile(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
 _CLASSES, _LEAST_MIXED, _LEAST_LETTERS = 3, 7, 8
 _HEX = re.compile(r"[0-9a-fA-F-]+")
+_SIGNS = "!#$%*?^"
+_NAMED = re.compile(
+    r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[^%]*%[0-9A-Fa-f]{2}[^%]*%.*|0x[0-9A-Fa-f]+|[a-z]{2,8}_\w+|.*\.[A-Za-z]{2,12}"
+)
+"""Addresses, escaped names, numbers, ids with a prefix, names of files."""
+_LOWER_RUN, _DIGIT_WITHIN = re.compile(r"[a-z]{5}"), re.compile(r"[0-9][A-Za-z]")
+_LETTERS, _PHRASE = (
+    re.compile(r"[a-zäöüß]{10,64}"),
+    re.compile(r"[a-z]{3,12}(?:[-_.][a-z]{3,12}){3,11}"),
+)
+_LINKING = re.compile(
+    r"(?:^|[-_.])(?:the|to|by|a|see|in|from|your|not|for|and|of|with|ask|use|set|key|secret|token|db|prod|staging|name|path"
+    r"|file|app|service|credentials?|pass|default|env|user|value|manager|config)(?:$|[-_.])"
+)
+_INFLECTED = re.compile(
+    r"(?:ed|ings?|ions?|ables?|ibles?|ly|ments?|als?|ives?|ics?|ous|ity|ties|ness|less|ful|an[tc]e?s?|en[tc]e?s?|ar[yi]\w{0,3}"
+    r"|or[yi]\w{0,3}|at(?:e|es|or|ors)|i[sz](?:e|es|er|ers|ed|m)|ists?|ships?|wards?|where|thing|one|bod(?:y|ies)|texts?|scripts?"
+    r"|phrases?|systems?|bases?|stores?|sql|points?|names?|graph|mode|ware|files?|fields?|forms?|words?|codes?|keys?|ids?|ever"
+    r"|links?|vars?|params?|chains?|types?|urls?|uri|paths?|strings?|values?|length|hash|managers?|tes|ungs?|ungen|[hk]eit|lich\w{0,2}|isch\w{0,2}"
+    r"|bar|ie?rt\w{0,2}|schaft|ologie|abe|aben|ennen|ieren)$"
+    r"|^(?:ab|an|auf|aus|ein|vor|zu|nach|hinter|fest|un)?ge\w+(?:t|en)$|^(?:ver|ent|zer|be|hinter|über|unter|er)\w+(?:t|en|er)$"
+)
+"""Forms of English and German words: what is no such word was put together or drawn."""
 
 
 def placeholder(value: str) -> bool:
@@ -111,6 +134,41 @@ def chosen(value: str, *, loose: bool) -> bool:
     if lower and upper and value.isalpha():  # letters alone: drawn, or no password
         return len(value) >= _LEAST_LETTERS and _changes(value) > 0.35 * len(value)
     return (lower or upper) and (digit or (sign and mixed > 1))
+
+
+def strong(value: str) -> bool:
+    """Tell a value that is a password wherever it stands beside a user."""
+    return not placeholder(value) and chosen(value.rstrip(".,;:)*_]}\\"), loose=False)
+
+
+def generated(value: str) -> bool:
+    """Tell a password that mixes lower case, upper case and digits within, not as names do."""
+    core = value.rstrip(".,;:!?*_~")
+    if len(value) < _LEAST_LETTERS or _NAMED.fullmatch(value) or not strong(value):
+        return False
+    if not (
+        any(c.islower() for c in core)
+        and any(c.isupper() for c in core)
+        and any(c.isdigit() for c in core)
+    ):
+        return False
+    if any(char in _SIGNS for char in core[1:]):
+        return True
+    bare = "".join(filter(str.isalnum, core))
+    within = _DIGIT_WITHIN.search(bare) and not _LOWER_RUN.search(bare)
+    return len(bare) >= _LEAST_LETTERS and bool(within) and _changes(bare) > 0.4 * len(bare)
+
+
+def joined(value: str, *, phrase: bool = False) -> bool:
+    """Tell letters of lower case that are no one word: words put together, or drawn letters.
+
+    With `phrase`, only four words or more with hyphens between them.
+    """
+    if placeholder(value) or value.isdigit():
+        return False
+    if _PHRASE.fullmatch(value):
+        return not _LINKING.search(value)
+    return not phrase and bool(_LETTERS.fullmatch(value)) and not _INFLECTED.search(value)
 
 
 def entropy(value: str) -> float:

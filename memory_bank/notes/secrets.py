@@ -1,7 +1,9 @@
 """Secrets in a text: keys, tokens, passwords. Loaded at a write, and when a bank is looked over.
 
 A value is found by the form that its issuer documents (`secret_formats`), or by what stands beside
-it (`secret_places`). Placeholders and the examples of documentation are no secrets.
+it: a name (`secret_names`), talk of access (`secret_logins`), a second factor or a session
+(`secret_codes`), a URL or a header (`secret_places`). Placeholders and the examples of
+documentation are no secrets.
 """
 
 from __future__ import annotations
@@ -14,9 +16,11 @@ from typing import NamedTuple
 
 from blake3 import blake3
 
-from memory_bank.notes import secret_places as places
+from memory_bank.notes.secret_codes import codes
 from memory_bank.notes.secret_formats import matches
-from memory_bank.notes.secret_places import Place
+from memory_bank.notes.secret_logins import logins
+from memory_bank.notes.secret_names import in_columns, named, said_to_be
+from memory_bank.notes.secret_places import Place, in_headers, in_urls
 from memory_bank.notes.secret_words import drawn, masked, placeholder
 
 DIGITS = 16
@@ -38,6 +42,8 @@ _EXAMPLES = frozenset(
         "76549a3cc6ae37a7", "217869a6cc49ac3b",  # Stripe
         "256d961706081dfe", "56baab1fcad58b3e", "ae9c5c5b634a5bc4", "871adfa43bfea2a4",  # GitHub
         "a4f7fe33bd4db7cc", "264a5e64be2ad39a", "9e448554af406535",  # Telegram, Google
+        "f21679abbec7ab2e", "9ceada838347510d", "20bb7f826a18b583",
+        "59c3b7fac393e307",  # seeds of one-time codes
     ]
 )  # fmt: skip
 """Fingerprints of the values that their issuers' documentation shows."""
@@ -95,8 +101,9 @@ def _places(text: str) -> Iterator[Place]:
     yield from _formats(text)
     yield from _private_keys(text)
     yield from _web_tokens(text)
-    yield from places.named(text, lower)
-    yield from places.others(text, lower)
+    yield from in_urls(text)
+    for look in (named, said_to_be, in_columns, in_headers, logins, codes):
+        yield from look(text, lower)
 
 
 def _formats(text: str) -> Iterator[Place]:

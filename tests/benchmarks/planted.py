@@ -65,6 +65,16 @@ def one_of(*ways: Callable[[random.Random], str]) -> Callable[[random.Random], s
     return lambda rng: rng.choice(ways)(rng)
 
 
+def said(draw: Callable[[random.Random], str], *phrases: str) -> Callable[[random.Random], str]:
+    """Draw one of the phrases, with a value of its own wherever it has `{}`."""
+
+    def one(rng: random.Random) -> str:
+        phrase = rng.choice(phrases)
+        return phrase.format(*(draw(rng) for _ in range(phrase.count("{}"))))
+
+    return one
+
+
 def _uuid(rng: random.Random) -> str:
     return str(uuid.UUID(int=rng.getrandbits(128), version=4))
 
@@ -114,6 +124,27 @@ def _password(rng: random.Random) -> str:
     ]
     rng.shuffle(chosen)
     return rng.choice(WORD) + "".join(chosen) + rng.choice(WORD)
+
+
+COMMON = [
+    "orchard",
+    "copper",
+    "lantern",
+    "meadow",
+    "falcon",
+    "harbor",
+    "velvet",
+    "pepper",
+    "walnut",
+    "glacier",
+    "saddle",
+    "cricket",
+    "tulip",
+]
+
+
+def _words(count: int, between: str = "") -> Callable[[random.Random], str]:
+    return lambda rng: between.join(rng.sample(COMMON, count))
 
 
 def _url(scheme: str, host: str) -> Callable[[random.Random], str]:
@@ -210,6 +241,23 @@ KINDS = (
     Kind("New Relic key", "NEW_RELIC_KEY", after("NR", "AK-", some(UPNUM, 27))),
     Kind("Datadog API key", "DD_API_KEY", some(HEX, 32), known=False),
     Kind("Grafana token", "GRAFANA_TOKEN", after("gl", "sa_", some(WORD, 32), "_", some(HEX, 8))),
+    Kind("login in prose", "", said(_password, "Log in as root with {}.", "Sign in as deploy using {}, then restart it.", "Auf nas2 meldet man sich als admin mit {} an.", "ssh to ci-3 as root, it wants {}")),
+    Kind("user and password", "", said(_password, "root / {} (admin password)", "- Grafana: admin/{}", "IPMI is ADMIN / {} on all nodes", "Zugangsdaten: admin / {}", "echo 'root:{}' | chpasswd")),
+    Kind("question and answer", "", said(_password, "anna: grafana password?\n[10:15] bob: it's {}, I think", "ina: the pw?\nmax: {}")),
+    Kind("staging password", "STAGING_PASSWORD", one_of(_words(3), some(LOW, 14)), known=False),
+    Kind("password of letters in prose", "", said(_words(3), "The password is {}, nobody changed it.", "Das Kennwort für den Testrechner lautet {}.", "user admin, password {}", "pw: {}")),
+    Kind("passphrase", "BACKUP_PASSPHRASE", _words(5, "-"), known=False),
+    Kind("seed phrase", "", said(_words(12, " "), "Seed phrase of the wallet: {}", "The mnemonic is\n{}")),
+    Kind("Wi-Fi key", "", said(_password, "WLAN key: {}", "WLAN-Schlüssel im Labor: {}", 'psk="{}"', "The WPA2 PSK of the rack is {}.", "WIFI:T:WPA;S:lab;P:{};;")),
+    Kind("recovery codes", "", said(one_of(after(some(HEX, 5), "-1", some(HEX, 4)), after(some(UPNUM, 4), "-7", some(UPNUM, 3))), "recovery codes:\n- {} {}\n- {} {}", "Backup codes of the registrar: {}, {}, {}", "Wiederherstellungscodes: {} {}")),
+    Kind("session cookie", "", said(some(WORD, 32), "curl -b 'sessionid={}' https://shop.internal/", "Cookie: session={}; theme=dark", "JSESSIONID={}", "the session cookie is `{}`")),
+    Kind("pgpass line", "", said(_password, "db1.internal:5432:orders:app:{}", "*:*:*:postgres:{}", "# .pgpass\nlocalhost:5433:metrics:grafana:{}")),
+    Kind("TOTP secret", "TOTP_SECRET", some(BASE32, 32), known=False),
+    Kind("TOTP seed in prose", "", said(some(BASE32, 32), "2FA secret of the registrar: {}", "oathtool --totp -b {}", "otpauth://totp/ACME:ops?secret={}&issuer=ACME")),
+    Kind("Vault token of the first form", "", said(some(WORD, 24), "s.{} is the vault token", "vault login s.{}", "Initial Root Token: s.{}")),
+    Kind("unseal key", "", said(_b64(32), "Unseal Key 1: {}", "Unseal Key 5: {}")),
+    Kind("password hash", "", after("ops:$", "6$", some(WORD, 16), "$", some(WORD + "./", 86))),
+    Kind("BitLocker key", "", said(after(*[some(NUM, 6), "-"] * 7, some(NUM, 6)), "BitLocker recovery key: {}", "BitLocker: {}")),
     Kind("age key", "AGE_KEY", after("AGE-SEC", "RET-KEY-1", some("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58))),
 )  # fmt: skip
 

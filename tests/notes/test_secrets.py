@@ -52,6 +52,31 @@ SAID = [
     f"Authorization: token {some(40, '0123456789abcdef')}",
     "gh" + f"p\\_{some(36)}",
     f"Das Passwort ist {PEPPERED}",
+    f"Log in as root with {PEPPERED}.",
+    f"Anmelden als admin mit {PEPPERED}, dann neu starten.",
+    f"root / {PEPPERED} (admin password)",
+    f"anna: the grafana password?\nbob: it's {PEPPERED}",
+    f"WLAN-Schlüssel im Labor: {PEPPERED}",
+    f"The guest Wi-Fi key is {'copper' + 'lantern'}.",
+    f"The password is {'copper' + 'lantern'}, ask before you change it.",
+    f"Decrypt it with the passphrase {'-'.join(planted.COMMON[:4])}.",
+    f"passphrase: {' '.join(planted.COMMON[:4])}",
+    f"seed phrase: {' '.join(planted.COMMON[:12])}",
+    f"The PIN of the vault is {some(8, '13579')}.",
+    f"2FA recovery codes:\n- {some(5, 'bcdf')}-{some(5, '13579')}",
+    f"BitLocker: {'-'.join(some(6, '0123456789') for _ in range(8))}",
+    f"curl -b 'sessionid={some(32)}' https://shop.internal",
+    f"Set-Cookie: connect.sid=s%3A{some(32)}; HttpOnly",
+    f"db1.internal:5432:orders:app:{some(14)}",
+    f"| registrar | TOTP | {some(16, planted.BASE32)} |",
+    f"The authenticator's secret is {' '.join(some(3, 'knpz') + '5' for _ in range(4))}.",
+    f"s.{some(24)} is the vault token",
+    f"Unseal Key 1: {b64encode(some(32).encode()).decode()}",
+    f"ops:$6${some(16)}${some(86)}",
+    f"requirepass {PEPPERED}",
+    f"CREATE USER app IDENTIFIED BY '{PEPPERED}'",
+    f"max: what is the pw?\nina: {'copper' + 'lantern'}",
+    f"snmpwalk -v2c -c {PEPPERED} 10.0.0.1",
     *(
         f"client-key-data: {b64encode(f'-----BEGIN {kind}PRIVATE KEY-----{some(300)}'.encode()).decode()}"
         for kind in ("", "EC ", "RSA ", "OPENSSH ", "ENCRYPTED ")
@@ -82,6 +107,14 @@ NOT_SECRET = [
     "token: eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwi"
     "aWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_" + "adQssw5c",
     "access key id: see the wiki", "password: Optional[str] = None", 'password: ""', "Bearer token authentication",
+    "Log in as root with sudo -i.", "Sign in with GitHub!", "Log in with OAuth2Proxy or Auth0", "Anmelden mit Microsoft365",
+    "The recovery codes are in the vault", "recovery code: XXXX-XXXX-XXXX", "recovery codes of 2024-2025, 2026-01-31",
+    "TOTP after RFC6238 with SHA1, 6 digits", "otpauth://totp/ACME?secret=JBSWY3DPEHPK3PXP", "WIFI:T:WPA;S:lab;P:password;;",
+    "session cookie: HttpOnly, SameSite=Lax", "Cookie: sessionid=<id>", "localhost:5432:db:user:password",
+    "src/main.c:120:5:error:undeclared", "The password is authenticated by LDAP.", "Das Passwort ist hinterlegt.",
+    "POSTGRES_PASSWORD=postgres", "user admin, password required", "seed phrase: twelve words of a list", "admin / viewer",
+    "WPA2-PSK with AES256", "user_id: usr_2Ab9XkQ3Lm", "The user opens `dQw4w9WgXcQ`", "login: alice@Example1.org",
+    "account 0x52908400098527886E0F7030069857D2E4169EE7", "Pass the cert to cryptography", "pin to `urllib3`",
     "[Json Web Tokens (JWT)](https://datatracker.ietf.org/doc/html/rfc7519)", "password policy: NIST800-63B",
 ]  # fmt: skip
 
@@ -90,6 +123,8 @@ HOSTILE = [
     "eyJaaaaaaa.eyJ", "a.", "xoxb-", "-----BEGIN RSA " + "PRIVATE KEY-----\n", "login a password ", "curl -u ",
     "curl a b ", "basic QUJD", "`a as a ", "|-----\n", "| password |\n|---|\n", "123456789:", "password'\"`*",
     "password" + " " * 50, "A/" * 43, "=", "token is ", "AKIA" + "ABCDEFGHIJKLMNO7 ", "password (((((", "secret ",
+    "root ", "root with ", "log in as a with ", "pw?\n", "root / A1b", "recovery code ", "recovery code 1234-", "otp ", "otp ABCD ",
+    "cookie ", "cookie=a1B", ":5432:a:b:", "WIFI:", "WIFI:P:", "seed: word ", "passphrase: word ", "echo ", "|-", "| -\n",
 ]  # fmt: skip
 
 
