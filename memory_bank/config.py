@@ -9,7 +9,7 @@ from stat import S_ISREG
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
-from memory_bank import plugins
+from memory_bank import plugins, toml
 from memory_bank.errors import BadSetting
 
 # A note bigger than this is listed by `doctor`, not indexed: parsing time grows with size.
@@ -230,8 +230,6 @@ def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
         raise BadSetting(f"{path}: larger than {_MOST_BYTES:,} bytes", "repair or remove the file")
     if not re.search(r"^\s*[^#\s]", text, re.MULTILINE):
         return {}  # only comments, as `init` writes it: spares the import of the parser
-    from memory_bank import toml
-
     try:
         table = toml.loads(text)
     except ValueError as error:

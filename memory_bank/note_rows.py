@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -107,8 +108,6 @@ def candidates(manifest: Manifest, name: str) -> list[str]:
 
 def similar(manifest: Manifest, name: str, most: int = 3) -> list[str]:
     """Return the names of notes that look like a name that none has."""
-    from difflib import get_close_matches  # only for a name that is wrong
-
     paths = {
         word: name_of(row.key)
         for row in documents.all_documents(manifest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memory_bank.layout import HEADER, Layout, private_folder
+from memory_bank.repo import git
 
 SESSION = "session"
 """The source of a note that is for the work of one session only."""
@@ -35,8 +36,6 @@ def shared(place: Layout) -> bool:
         lines = []
     if HEADER in lines and not _LINES.intersection(line.strip() for line in lines):
         return True
-    from memory_bank.repo import git  # start-up: git is for sessions' notes alone here
-
     tree = git.worktree(place.root)
     return tree is not None and git.tracks(tree, place.root / _FOLDER)
 
@@ -45,8 +44,6 @@ def warning(place: Layout, path: str, source_type: str = "") -> str | None:
     """Return what to say of a note that is there now, if git would track what it should not."""
     if not (path.startswith(f"{_FOLDER}/") or source_type == SESSION) or shared(place):
         return None
-    from memory_bank.repo import git
-
     tree = git.worktree(place.root)
     if tree is None or not git.would_track(tree, place.root / path):
         return None

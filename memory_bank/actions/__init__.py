@@ -1,1 +1,65 @@
 """What one asks of a bank in one go; each action is a function whose first argument is the bank."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory_bank.lazy import modules_of
+
+if TYPE_CHECKING:
+    from memory_bank.actions import (
+        access_token as access_token,
+    )
+    from memory_bank.actions import (
+        bulk as bulk,
+    )
+    from memory_bank.actions import (
+        create as create,
+    )
+    from memory_bank.actions import (
+        doctor as doctor,
+    )
+    from memory_bank.actions import (
+        edit as edit,
+    )
+    from memory_bank.actions import (
+        embedding as embedding,
+    )
+    from memory_bank.actions import (
+        evaluate as evaluate,
+    )
+    from memory_bank.actions import (
+        explain_query as explain_query,
+    )
+    from memory_bank.actions import (
+        imports as imports,
+    )
+    from memory_bank.actions import (
+        listing as listing,
+    )
+    from memory_bank.actions import (
+        maintenance as maintenance,
+    )
+    from memory_bank.actions import (
+        move_and_merge as move_and_merge,
+    )
+    from memory_bank.actions import (
+        navigate as navigate,
+    )
+    from memory_bank.actions import (
+        recall as recall,
+    )
+    from memory_bank.actions import (
+        remember as remember,
+    )
+    from memory_bank.actions import (
+        settings as settings,
+    )
+    from memory_bank.actions import (
+        setup as setup,
+    )
+    from memory_bank.actions import (
+        stats as stats,
+    )
+
+__getattr__ = modules_of(__name__)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from memory_bank import notes
 from memory_bank.actions.linked_notes import LinkShown
 from memory_bank.actions.navigate import broken
 from memory_bank.bank import Bank, View
@@ -143,12 +144,9 @@ def _health(view: View, bank: Bank, settings: Settings, report: SyncReport) -> H
 
 def _secrets(bank: Bank) -> Iterator[SecretShown]:
     """Look for secrets in all files of the bank, those that are not indexed too."""
-    from memory_bank.notes import secrets  # start-up: nobody else looks for them
-    from memory_bank.notes.decoding import decode
-
     for path in sorted(bank.store.scan().files):
         with suppress(MemoryBankError):  # it went meanwhile, or can't be read: listed elsewhere
-            text = decode(bank.store.read_bytes(path)).text
-            for secret in secrets.find(text, bank.settings.secrets.allow):
-                line = secrets.line(text, secret.start)
-                yield SecretShown(path, line, secret.kind, secrets.fingerprint(secret.value))
+            text = notes.decoding.decode(bank.store.read_bytes(path)).text
+            for secret in notes.secrets.find(text, bank.settings.secrets.allow):
+                line = notes.secrets.line(text, secret.start)
+                yield SecretShown(path, line, secret.kind, notes.secrets.fingerprint(secret.value))

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from memory_bank import config, plugins
+from memory_bank.actions.setting_edit import with_setting
 from memory_bank.bank import Bank
 from memory_bank.config import Settings
+from memory_bank.embedders import static
 from memory_bank.errors import BadInput, EmbedderUnavailable, MemoryBankError
 from memory_bank.hints import Hint
+from memory_bank.notes import files
+from memory_bank.notes.identity import etag
 
 if TYPE_CHECKING:
     from memory_bank.embedders.base import Embedder, EmbedderModule
@@ -90,10 +94,6 @@ def embedder_use(bank: Bank, name: str) -> Chosen:
 
     Raises BadInput for an unknown name, EmbedderUnavailable when it can't be used yet.
     """
-    from memory_bank.actions.setting_edit import with_setting
-    from memory_bank.notes import files
-    from memory_bank.notes.identity import etag
-
     _module(name).load(bank.settings)
     file = bank.layout.config
     with bank.store.writing():
@@ -151,8 +151,6 @@ def count_tokens(texts: Sequence[str]) -> list[int]:
 
     Counted with the tokenizer that comes with the install, Llama 2's: newer ones need fewer.
     """
-    from memory_bank.embedders import static
-
     return static.count_tokens(texts)
 
 

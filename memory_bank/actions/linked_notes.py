@@ -9,6 +9,7 @@ from memory_bank.errors import NoteNotFound
 from memory_bank.hints import Hint
 from memory_bank.manifest import link_table
 from memory_bank.manifest.link_table import LinkRow
+from memory_bank.notes import name_forms
 from memory_bank.notes.file_scan import is_text
 
 GHOST = "ghost:"
@@ -34,8 +35,6 @@ def node_of(bank: Bank, name: str) -> str:
     A file of the project is a ghost although nothing links to it, as is a name that can only be
     a file's or symbol's. Raises NoteNotFound for other names.
     """
-    from memory_bank.notes import name_forms  # start-up: most questions name nothing
-
     if name.startswith(GHOST):
         bank.catch_up()
         unknown = NoteNotFound(f"nothing links to {name!r}", Hint.LIST_GHOSTS)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from memory_bank import note_rows
+from memory_bank import actions, note_rows
 from memory_bank.actions.authors import editors
 from memory_bank.bank import Bank, View
 from memory_bank.errors import NoteNotFound
@@ -155,11 +155,9 @@ def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
     The heading may be given by its path, `A > B`. Raises NoteNotFound, Conflict when several
     headings answer to it.
     """
-    from memory_bank.actions.edit import section_of
-
     path = bank.find(name)
     note = bank.store.read(path)
-    section = section_of(note.body.sections, heading)
+    section = actions.edit.section_of(note.body.sections, heading)
     return ShownSection(
         path=path,
         line=section.line,

@@ -14,6 +14,7 @@ from memory_bank.manifest import filters
 from memory_bank.manifest.documents import PassageRow
 from memory_bank.note_rows import BY_HAND, note_of
 from memory_bank.notes.dates import iso_of
+from memory_bank.notes.name_forms import of_file
 from memory_bank.notes.note import Entity
 from memory_bank.search import snippets
 from memory_bank.search.engine import Hit, SearchResult
@@ -217,8 +218,6 @@ def _spelled(bank: Bank, condition: filters.Condition) -> filters.Condition:
     """Return a condition with the files that it names as links name them."""
     if condition.key != "links" or not isinstance(condition.value, str):
         return condition
-    from memory_bank.notes.name_forms import of_file  # start-up: few questions name a file
-
     files = (of_file(file, bank.layout) for file in condition.value.split(","))
     return condition._replace(value=",".join(files))
 

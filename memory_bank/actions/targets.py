@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 
 from memory_bank import note_rows
+from memory_bank.actions.edit import section_of
 from memory_bank.actions.qrels import Qrels
 from memory_bank.actions.recall import RecalledNote
 from memory_bank.bank import Bank
@@ -95,8 +96,6 @@ def _candidates(bank: Bank, name: str) -> list[str]:
 
 def _under(bank: Bank, path: str, heading: str) -> Lines:
     """Return the lines under a heading, those under the headings below it included."""
-    from memory_bank.actions.edit import section_of
-
     sections = bank.store.read(path).body.sections
     try:
         top = section_of(sections, heading)

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from memory_bank.layout import Layout
+from memory_bank.repo import git
 
 
 def bank_id(place: Layout) -> str:
@@ -17,8 +18,6 @@ def bank_id(place: Layout) -> str:
     private state remembers it, for this folder and this repository only: nothing in the bank says
     it. Raises NoBank when the bank is gone.
     """
-    from memory_bank.repo import git
-
     tree = git.worktree(place.root)
     where = b" %s %s" % (_signature(tree), os.fsencode(place.root))
     remembered = place.remembered()

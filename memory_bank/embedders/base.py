@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from blake3 import blake3
+
 from memory_bank.models.types import Kind
 
 if TYPE_CHECKING:
@@ -90,8 +92,6 @@ class VerifiableModule(Protocol):
 
 def digest(*parts: object) -> str:
     """Return 16 hex digits that name these values and show none of them."""
-    from blake3 import blake3
-
     return str(blake3(repr(parts).encode("utf-8", "surrogatepass")).hexdigest())[:16]
 
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from blake3 import blake3
 
+from memory_bank import models
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -34,15 +36,13 @@ class Hashing:
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002
         """Return float32 rows of length 1, shape (len(texts), 128); no word gives zeros."""
         # start-up: `embedder list` imports this file for its SUMMARY
-        from memory_bank.models.numpy_setup import np
-        from memory_bank.models.quantization import unit
-
+        np = models.numpy_setup.np
         rows = np.zeros((len(texts), _DIMENSION), np.float32)
         for row, text in zip(rows, texts, strict=True):
             for word, count in Counter(_WORD.findall(text.casefold())).items():
                 for place, sign in _features(word):
                     row[place] += sign * count
-        return unit(rows)
+        return models.quantization.unit(rows)
 
 
 def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)

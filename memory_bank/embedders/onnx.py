@@ -7,6 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
+from blake3 import blake3
+
+from memory_bank import models
 from memory_bank.config import Key
 from memory_bank.embedders.base import digest
 from memory_bank.errors import EmbedderUnavailable
@@ -16,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memory_bank.config import Settings
-    from memory_bank.models.onnx_session import Session
-    from memory_bank.models.tokenizer import Splitter
     from memory_bank.models.types import Kind, Vectors
 
 SUMMARY = "your own model.onnx and tokenizer.json (setting onnx.path; needs the extra `onnx`)"
@@ -60,8 +61,6 @@ class Onnx:
 
         Raises EmbedderUnavailable when the model can't be loaded or run.
         """
-        from memory_bank.models.quantization import encode
-
         options = self._options
         prefix = options.query_prefix if kind == "query" else options.passage_prefix
         filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
@@ -70,16 +69,15 @@ class Onnx:
         for index, item in zip(filled, found, strict=True):
             ids[index] = item
         # 0: each text alone, as a quantised model lets a text's neighbours change its vector
-        return encode(ids, self._session, dimension=self.dimension, tokens=0)
+        return models.quantization.encode(ids, self._session, dimension=self.dimension, tokens=0)
 
     @cached_property
     def dimension(self) -> int:
         """The number of components, found by running the model once on this machine."""
-        from memory_bank.models.numpy_setup import np
-
         if self._known.dimension:
             return self._known.dimension
         ids = self._splitter.tokenizer.encode("dimension").ids
+        np = models.numpy_setup.np
         dimension = int(self._session(np.array([ids], np.int64)).shape[1])
         remember(self._key, Known(dimension, self._known.model_hash))
         return dimension
@@ -87,8 +85,6 @@ class Onnx:
     @cached_property
     def model_hash(self) -> str:
         """Identify the files and the settings that change what comes out of them."""
-        from blake3 import blake3
-
         return blake3(f"{self._known.model_hash}{_recipe(self._options)}".encode()).hexdigest()[:16]
 
     @cached_property
@@ -105,8 +101,6 @@ class Onnx:
         return "|".join([str(self._folder), *_signatures(self._folder)])
 
     def _hash(self) -> str:
-        from blake3 import blake3
-
         digest = blake3()
         for path in _files(self._folder):
             try:
@@ -118,18 +112,16 @@ class Onnx:
         return str(digest.hexdigest())
 
     @cached_property
-    def _splitter(self) -> Splitter:
-        from memory_bank.models.tokenizer import Splitter
-
-        return Splitter.read(self._folder / _TOKENIZER, self._options.max_tokens, _HINT)
+    def _splitter(self) -> models.tokenizer.Splitter:
+        return models.tokenizer.Splitter.read(
+            self._folder / _TOKENIZER, self._options.max_tokens, _HINT
+        )
 
     @cached_property
-    def _session(self) -> Session:
-        from memory_bank.models.onnx_session import Session
-
+    def _session(self) -> models.onnx_session.Session:
         hint = f"{_HINT}; a model that reads fewer tokens wants a lower onnx.max_tokens"
         by_cls = self._options.pooling == "cls"
-        return Session(self._folder / _MODEL, hint, by_cls=by_cls)
+        return models.onnx_session.Session(self._folder / _MODEL, hint, by_cls=by_cls)
 
 
 def fingerprint(settings: Settings) -> str:

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from memory_bank import models
 from memory_bank.errors import EmbedderUnavailable
 from memory_bank.models.model_files import Pinned
 
@@ -62,12 +63,10 @@ class Static:
 
 
 @lru_cache(maxsize=1)
-def _shared(folder: Path) -> Table:
+def _shared(folder: Path) -> models.embedding_table.Table:
     """Load the table once for all banks of a process: with its tokenizer it takes 80 MB."""
     # start-up: a search by words alone needs neither numpy nor the table
-    from memory_bank.models.embedding_table import Table
-
-    return Table(folder / TABLE.name, folder / TOKENIZER.name, _HINT)
+    return models.embedding_table.Table(folder / TABLE.name, folder / TOKENIZER.name, _HINT)
 
 
 def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)
@@ -96,10 +95,10 @@ def count_tokens(texts: Sequence[str]) -> list[int]:
 
     Later models have larger vocabularies and need fewer. Raises EmbedderUnavailable.
     """
-    from memory_bank.models import tokenizer
-
     path = TOKENIZER.check_size(_folder(), _HINT)
-    found = tokenizer.read(path, _HINT).encode_batch_fast(list(texts), add_special_tokens=False)
+    found = models.tokenizer.read(path, _HINT).encode_batch_fast(
+        list(texts), add_special_tokens=False
+    )
     return [len(encoding.ids) for encoding in found]
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from memory_bank.errors import EmbedderUnavailable
 from memory_bank.models import tokenizer
-from memory_bank.models.model_files import read_tensors
 from memory_bank.models.numpy_setup import np
 from memory_bank.models.quantization import unit
+from memory_bank.models.tensors import read_tensors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

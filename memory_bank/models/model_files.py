@@ -6,13 +6,9 @@ import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from memory_bank.errors import EmbedderUnavailable, StorageFailed
 from memory_bank.layout import MODELS, user_folder
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 def models_folder() -> Path:
@@ -52,25 +48,6 @@ class Pinned:
                 f"{path}: SHA-256 is {found}, not the pinned {self.sha256}", hint
             )
         return path
-
-
-def read_tensors(path: Path, hint: str) -> dict[str, NDArray[Any]]:
-    """Read every tensor of a safetensors file by its name.
-
-    Raises EmbedderUnavailable when the file is missing or damaged.
-    """
-    # start-up: `embedder list` needs neither
-    from memory_bank.models import numpy_setup  # noqa: F401, I001  (before what imports numpy)
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    try:
-        return load_file(path)
-    except OSError as error:
-        why = error.strerror or error
-        raise EmbedderUnavailable(f"{path}: can't be read: {why}", hint) from error
-    except (SafetensorError, KeyError) as error:  # KeyError: a type that numpy lacks
-        raise EmbedderUnavailable(f"{path}: is damaged: {error}", hint) from error
 
 
 def move_into_place(made: Path, target: Path) -> None:

@@ -1,13 +1,11 @@
 """A file's bytes to text: UTF-8, or as well as can be."""
 
 import codecs
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from memory_bank.errors import UnreadableNote
 from memory_bank.notes.block_positions import BREAK
-
-if TYPE_CHECKING:
-    from memory_bank.notes.note import Fault
+from memory_bank.notes.note import Fault
 
 BOM = codecs.BOM_UTF8
 _WIDE = (  # UTF-32 first: its little-endian mark starts with that of UTF-16
@@ -56,6 +54,4 @@ def decode(data: bytes) -> Decoded:
 
 
 def _imperfect(text: str, encoding: str, reason: str, line: int = 1) -> Decoded:
-    from memory_bank.notes.note import Fault  # start-up: most files have none
-
     return Decoded(text, encoding, (Fault(reason, line),), writable=False)

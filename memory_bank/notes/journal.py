@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, suppress
 from os import urandom
 from pathlib import Path
+from shutil import rmtree
 from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
@@ -258,7 +259,5 @@ def _set_aside(place: _Place) -> None:
 
 
 def _remove(place: _Place) -> None:
-    from shutil import rmtree  # start-up: looking for a journal removes none
-
     with suppress(MemoryBankError), place.note(place.folder, "remove") as folder:
         rmtree(folder.name, ignore_errors=True, dir_fd=folder.folder)

@@ -7,6 +7,7 @@ import re
 import sys
 import unicodedata
 from pathlib import Path
+from urllib.parse import unquote
 
 from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.layout import Layout
@@ -44,8 +45,6 @@ def of_note(name: str, place: Layout) -> str:
         text = (link[1] or link[2]).strip()
     text = _CODE.sub(_seen, text)
     if text.startswith(NOTE_URI):
-        from urllib.parse import unquote  # start-up: few names are addresses
-
         text = unquote(text.removeprefix(NOTE_URI))
     found = _PLACE.fullmatch(text)
     if found and not _FOLDER_SIGNS.isdisjoint(found[1]):

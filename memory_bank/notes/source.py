@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from memory_bank import notes
 from memory_bank.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.inotify import InotifyQueue
 from memory_bank.notes import files
@@ -140,19 +141,17 @@ class NotesSource:
         return None if data is None else self._parsed(key, data, found, known)
 
     def _parsed(self, key: str, data: bytes, found: StatSignature, known: str) -> Read:
-        from memory_bank.notes import blocks, note_parser  # start-up: up to date needs no parser
-
         signature, hashed = self._trusted(key, found), etag(data)
         try:
             if hashed == known:
-                meta = note_parser.front_matter(data)
+                meta = notes.note_parser.front_matter(data)
                 return Unchanged(signature, self._dates(meta, key, found, data))
             if found[0] > _MOST_PLAIN:
                 text = decode(data).text
-                if excess := blocks.too_much(text, note_parser.count_lines(text) + 1):
+                if excess := notes.blocks.too_much(text, notes.note_parser.count_lines(text) + 1):
                     reason = f"{excess}, in more than {_MOST_PLAIN:,} bytes"
                     return Unreadable(reason, signature, hashed, found[0])
-            note = note_parser.parse(key, data)
+            note = notes.note_parser.parse(key, data)
         except UnreadableNote as error:
             return Unreadable(error.message, signature, hashed, found[0])
         return document_of(note, self._dates(note.meta, key, found, data), self._prefix, signature)
@@ -232,8 +231,6 @@ class NotesSource:
 
 def document_of(note: Note, dates: Dates, prefix: str, signature: Signature) -> Document:
     """Return a note as a document; `prefix` is the bank's folder below its project."""
-    from memory_bank.notes.passages import passages  # start-up: as above
-
     meta = note.meta
     return Document(
         key=note.path,
@@ -242,7 +239,7 @@ def document_of(note: Note, dates: Dates, prefix: str, signature: Signature) -> 
         passages=tuple(
             Passage(found.line, found.end_line, found.text, ordinal)
             for ordinal, section in enumerate(note.body.sections)
-            for found in passages(section)
+            for found in notes.passages.passages(section)
         ),
         id=meta.id,
         fields=tuple(dict.fromkeys(_fields(note))),

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from memory_bank import notes
 from memory_bank.errors import BadName, NoteNotFound, StorageFailed, UnreadableNote
 from memory_bank.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
 from memory_bank.hints import Hint
@@ -82,9 +83,7 @@ class Store:
     def _recover(self) -> None:
         """Finish or undo what a killed writer left; the caller holds the lock."""
         if self.interrupted():
-            from memory_bank.notes import journal  # start-up: readers change nothing
-
-            journal.recover(self.root, self._trash)
+            notes.journal.recover(self.root, self._trash)
             if self._repaired is not None:
                 self._repaired()
 
@@ -94,9 +93,7 @@ class Store:
 
     def read(self, path: str) -> "Note":
         """Read the note at a path; raise NoteNotFound or UnreadableNote."""
-        from memory_bank.notes import note_parser
-
-        return note_parser.parse(path, self.read_bytes(path))
+        return notes.note_parser.parse(path, self.read_bytes(path))
 
     def read_bytes(self, path: str) -> bytes:
         """Return the bytes of the file at a path; raise NoteNotFound."""
@@ -126,11 +123,9 @@ class Store:
 
         `given` is what the caller wrote of it. Raises SecretFound.
         """
-        from memory_bank.notes import note_parser
-
         with self.writing():
             self.check_new(path, text, given=given)
-            data = note_parser.encoded(text)
+            data = notes.note_parser.encoded(text)
             self._placing(path)
             with files.opened(self.root, path, "write", make=True) as file:
                 files.replace(file, data, files.ABSENT)
@@ -157,7 +152,6 @@ class Store:
         unless the file still has that etag. Raises UnreadableNote for a file that isn't UTF-8,
         SecretFound when the edit, whose text is `given`, adds one.
         """
-        from memory_bank.notes import note_parser
 
         def checked(text: str) -> str:
             new = edit(text)
@@ -170,7 +164,7 @@ class Store:
             with files.opened(self.root, path, "write") as file:
                 if if_match is not None:
                     files.check(file, if_match)
-                new = note_parser.edited(data, checked)
+                new = notes.note_parser.edited(data, checked)
                 if new != data:
                     files.replace(file, new, etag(data))
         return etag(new)
@@ -181,8 +175,6 @@ class Store:
         The note at `keep` is copied to the trash before. Raises SecretFound for a secret that is
         in none of the changed notes yet, nor in one of their names.
         """
-        from memory_bank.notes import journal
-
         for change in changes:
             with suppress(FileNotFoundError, NotADirectoryError), held(self.root, change.path):
                 pass  # raises for a path that leaves the bank
@@ -193,7 +185,7 @@ class Store:
         self._make_trash()
         if keep:
             self.keep(keep)
-        journal.apply(self.root, self._trash, changes, _stamp())
+        notes.journal.apply(self.root, self._trash, changes, _stamp())
 
     def _check_changes(self, changes: "Sequence[Change]", given: str) -> None:
         if self._allow_secrets:
@@ -212,9 +204,7 @@ class Store:
     ) -> None:
         """Raise SecretFound for a text that adds one to what was there before."""
         if not self._allow_secrets:
-            from memory_bank.notes import secret_gate  # start-up: readers write nothing
-
-            secret_gate.check(text, before, given=given, path=path, allowed=self._allowed)
+            notes.secret_gate.check(text, before, given=given, path=path, allowed=self._allowed)
 
     def delete(self, path: str, if_match: str | None = None) -> Trashed:
         """Move a note to the trash; with `if_match`, only if it still has that etag."""
@@ -312,10 +302,8 @@ class Store:
 
 def _text(data: bytes) -> str:
     """Return what a file's bytes say, also of one that holds no text at all."""
-    from memory_bank.notes.decoding import decode  # start-up: a writer's
-
     try:
-        return decode(data).text
+        return notes.decoding.decode(data).text
     except UnreadableNote:
         return data.decode("latin-1")
 

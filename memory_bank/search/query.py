@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from memory_bank import notes
 from memory_bank.errors import BadInput
 from memory_bank.hints import Hint
 from memory_bank.manifest.filters import Condition
@@ -86,9 +87,7 @@ def conditions(
     """Return the conditions that an action's own parameters mean; all must be met."""
     found: list[Condition] = []
     if tags:
-        from memory_bank.notes.schema import normalise_tags  # start-up: few questions name one
-
-        found += [Condition("tag", tag) for tag in normalise_tags(tags)]
+        found += [Condition("tag", tag) for tag in notes.schema.normalise_tags(tags)]
     if types:
         found.append(Condition("type", types))
     for key, value in (("since", since), ("before", before)):

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Self
 
+from memory_bank import actions
 from memory_bank.errors import MemoryBankError
 from memory_bank.serving.notifications import Listeners
 from memory_bank.serving.progress import Cancelled, reporting_to
@@ -85,14 +86,12 @@ class Background:
 
     def _watch(self, bank: Bank) -> None:
         """Watch the files until the work stops, with a thread beside it that embeds."""
-        from memory_bank.actions.maintenance import follow
-
         bank.embeds = False
         over = threading.Event()
         embedding = threading.Thread(target=self._embed, args=(bank, over), daemon=True)
         embedding.start()
         try:
-            follow(bank, self._changed, self._stop)
+            actions.maintenance.follow(bank, self._changed, self._stop)
         finally:
             self._shared.bank().embeds = True
             over.set()
@@ -107,20 +106,16 @@ class Background:
 
     def _warm(self) -> None:
         """Load what the first question needs, model included, by asking one."""
-        from memory_bank.actions.recall import recall
-
         bank = self._shared.bank()
-        recall(bank, "memory", 1, count_access=False)
+        actions.recall.recall(bank, "memory", 1, count_access=False)
         bank.embeds = False
 
     def _embed(self, bank: Bank, over: threading.Event) -> None:
-        from memory_bank.actions.maintenance import embed_waiting
-
         while not over.is_set():
             self._waiting.wait(_LATER)
             self._waiting.clear()
             try:
-                embed_waiting(bank, _TURN, over)
+                actions.maintenance.embed_waiting(bank, _TURN, over)
             except MemoryBankError as error:
                 _log.warning("%s: %s", error.code, error.message)
 

@@ -12,8 +12,9 @@ from memory_bank.embedders import minilm
 from memory_bank.errors import EmbedderUnavailable
 from memory_bank.frontends.cli.hints import hint_of
 from memory_bank.models import bert_encoder
-from memory_bank.models.model_files import Pinned, read_tensors
+from memory_bank.models.model_files import Pinned
 from memory_bank.models.numpy_setup import np
+from memory_bank.models.tensors import read_tensors
 from tests.embedders import fakes
 
 if TYPE_CHECKING:

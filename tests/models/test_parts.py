@@ -11,9 +11,9 @@ from safetensors.numpy import save_file
 
 from memory_bank.errors import EmbedderUnavailable
 from memory_bank.models import tokenizer, verified_models
-from memory_bank.models.model_files import read_tensors
 from memory_bank.models.numpy_setup import np
 from memory_bank.models.quantization import unit
+from memory_bank.models.tensors import read_tensors
 from memory_bank.models.verified_models import Known
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Finder:
         if name == "numpy":
             print(os.environ.get("OPENBLAS_NUM_THREADS"))
 sys.meta_path.insert(0, Finder())
-from memory_bank.models.model_files import read_tensors
+from memory_bank.models.tensors import read_tensors
 from memory_bank.models.numpy_setup import np
 print(os.environ.get("OPENBLAS_NUM_THREADS"))
 """
@@ -72,7 +72,7 @@ print(os.environ.get("OPENBLAS_NUM_THREADS"))
     assert _run(script, OPENBLAS_NUM_THREADS="3").split() == ["3", "3"]
     own = "from memory_bank.models.numpy_setup import np\n"
     assert own in script
-    weights = "from memory_bank.models.model_files import read_tensors\ntry: read_tensors('no', '')\nexcept Exception: pass\n"
+    weights = "from memory_bank.models.tensors import read_tensors\ntry: read_tensors('no', '')\nexcept Exception: pass\n"
     assert _run(script.replace(own, weights)).split() == ["1", "None"]
 
 

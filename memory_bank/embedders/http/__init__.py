@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, NoReturn, cast
 
+from blake3 import blake3
+
+from memory_bank import models
 from memory_bank.config import Key
 from memory_bank.embedders.base import digest
 from memory_bank.embedders.http.endpoint import BAD_ANSWER, Endpoint
@@ -76,8 +79,6 @@ class HttpEmbedder:
     @property
     def model_hash(self) -> str:
         """Identify the model by its name and its URL, which is all that one can know of it."""
-        from blake3 import blake3
-
         return str(blake3(self._key.encode()).hexdigest())[:16]
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:
@@ -87,18 +88,16 @@ class HttpEmbedder:
         one for each. Raises EmbedderUnavailable when the endpoint can't be reached or answers
         something else than vectors.
         """
-        from memory_bank.models.numpy_setup import np
-        from memory_bank.models.quantization import unit
-
         filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
         parts = [
             self._ask([_cut(texts[index]) for index in chosen], patient=kind != "query")
             for chosen in _batches(filled, self._batch)
         ]
+        np = models.numpy_setup.np
         rows = np.zeros((len(texts), self.dimension), np.float32)
         if parts:
             rows[filled] = np.concatenate(parts)
-        return unit(rows)
+        return models.quantization.unit(rows)
 
     @property
     def _key(self) -> str:
@@ -121,8 +120,7 @@ class HttpEmbedder:
 
     def _rows(self, answer: object, count: int) -> Vectors:
         """Read the vectors out of an answer, in the order of the texts."""
-        from memory_bank.models.numpy_setup import np
-
+        np = models.numpy_setup.np
         try:
             lists = _lists(answer)
             rows = np.array(lists, np.float64)

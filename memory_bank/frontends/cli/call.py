@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from memory_bank import actions
 from memory_bank.errors import BadInput, NoBank
 from memory_bank.frontends.cli.console import Console, place
 from memory_bank.frontends.cli.progress import Bars, Report
@@ -120,9 +121,7 @@ class Call:
     def show_repaired(self, repaired: Sequence[str]) -> None:
         """Print what was repaired, where that is part of the answer."""
         if repaired:
-            from memory_bank.actions.maintenance import described
-
-            self.page.line(("repaired: ", "good"), described(repaired))
+            self.page.line(("repaired: ", "good"), actions.maintenance.described(repaired))
 
     def remark(self, text: str) -> None:
         """Say something beside the answer."""
@@ -157,9 +156,7 @@ class Call:
         """Say beside the answer what was repaired; a program finds it inside."""
         repaired = self._taken_repaired()
         if repaired and not self.json:
-            from memory_bank.actions.maintenance import described
-
-            self.aside.labelled("repaired: ", "dim", described(repaired))
+            self.aside.labelled("repaired: ", "dim", actions.maintenance.described(repaired))
 
     def wrong(self, message: str) -> BadUsage:
         """Return the error that a combination of options deserves."""

@@ -6,6 +6,7 @@ import os
 
 import click
 from click.exceptions import Exit
+from click.shell_completion import shell_complete
 
 from memory_bank.errors import MemoryBankError
 from memory_bank.frontends.cli.call import BadUsage
@@ -25,8 +26,6 @@ def invoke(args: list[str]) -> int:
     Raises BadUsage for options that are wrong, Failed, KeyboardInterrupt.
     """
     if COMPLETE in os.environ:
-        from click.shell_completion import shell_complete
-
         return shell_complete(root(), {}, PROGRAM, COMPLETE, os.environ[COMPLETE])
     try:
         with root().make_context(PROGRAM, list(args)) as ctx:

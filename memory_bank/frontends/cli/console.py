@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING, TextIO
+from unicodedata import combining, east_asian_width
 
 from memory_bank.errors import StorageFailed
 from memory_bank.frontends.rendering import document, named, one_line, visible
@@ -135,8 +137,6 @@ class Console:
     def _folded(self, line: str, indent: int) -> list[str]:
         if not self.terminal or len(line) + indent <= self.width:
             return [line]
-        from textwrap import wrap
-
         return wrap(line, self.width - indent, break_on_hyphens=False) or [""]
 
     def _rich_table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -166,8 +166,6 @@ def cells(text: str) -> int:
     """Return the number of columns that a text takes in a terminal."""
     if text.isascii():
         return len(text)
-    from unicodedata import combining, east_asian_width
-
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 

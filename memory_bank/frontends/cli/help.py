@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from inspect import cleandoc
+from textwrap import fill
 from typing import Any
 
 import click
@@ -113,8 +115,6 @@ class Group(Helped, click.Group):
 
 def no_such(what: str, name: str, known: Sequence[str]) -> str:
     """Say that there is no such thing, and name near ones."""
-    from difflib import get_close_matches
-
     near = " or ".join(repr(word) for word in get_close_matches(name, known, cutoff=0.5))
     return f"there is no {what} {name!r}" + (f"; did you mean {near}?" if near else "")
 
@@ -127,8 +127,6 @@ def _bare(ctx: click.Context) -> None:
 
 def _filled(text: str, width: int) -> str:
     """Fold a paragraph, but never inside the name of an option."""
-    from textwrap import fill
-
     return fill(" ".join(text.split()), width, break_on_hyphens=False)
 
 

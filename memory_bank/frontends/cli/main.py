@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -53,8 +54,6 @@ def _told(error: BaseException, args: list[str]) -> int:
     code = next((code for kind, code in _CODES if isinstance(error, kind)), _FAILED)
     name, message, hint = _described(error)
     if os.environ.get("MEMORY_BANK_DEBUG") == "1":
-        import traceback
-
         traceback.print_exception(error)
     page = Console(sys.stderr)
     try:

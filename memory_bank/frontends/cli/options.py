@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from memory_bank.agents import agent_name
 from memory_bank.frontends.cli import shell_completion as completing
 from memory_bank.frontends.cli.command import ALLOW_SECRET
 
@@ -96,8 +97,6 @@ def limit(default: int | None, what: str) -> Decorator:
 
 
 def _named(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
-    from memory_bank.agents import agent_name  # start-up: few changes are an agent's
-
     if given is not None and not agent_name(given) and not ctx.resilient_parsing:
         raise click.BadParameter("the name has no character that can be seen", ctx, param)
     return given

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from memory_bank import actions
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.rendering import plain
 
@@ -27,13 +28,9 @@ def answer(
     text = " ".join(query)
     read = None
     with call.open() as bank:
-        from memory_bank.actions.recall import recall
-
-        found = recall(bank, text, type=kind, count_access=not no_count, **wanted)
+        found = actions.recall.recall(bank, text, type=kind, count_access=not no_count, **wanted)
         if explain:
-            from memory_bank.actions.explain_query import read_query
-
-            read = read_query(bank, text)
+            read = actions.explain_query.read_query(bank, text)
     if call.json:
         call.document({**_fields(found), **({"read_as": read} if read else {})})
     else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memory_bank import actions
 from memory_bank.errors import MemoryBankError
 from memory_bank.frontends.cli.command import named_bank
 
@@ -21,17 +22,13 @@ _TYPES = (
 
 def notes(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     """Return the names of notes that start so."""
-    from memory_bank.actions.listing import known_names
-
-    return _known(ctx, start, known_names)
+    return _known(ctx, start, actions.listing.known_names)
 
 
 def tags(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     """Return the lists of tags that start so: the last one is completed."""
-    from memory_bank.actions.listing import known_tags
-
     done, comma, last = start.rpartition(",")
-    return [f"{done}{comma}{tag}" for tag in _known(ctx, last, known_tags)]
+    return [f"{done}{comma}{tag}" for tag in _known(ctx, last, actions.listing.known_tags)]
 
 
 def types(_: click.Context, __: click.Parameter, start: str) -> list[str]:

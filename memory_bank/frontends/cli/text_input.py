@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
 from memory_bank.errors import BadInput, MemoryBankError
 from memory_bank.frontends.cli.console import Console
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def interactive() -> bool:
@@ -50,10 +49,6 @@ def editing(name: str, start: str) -> Iterator[tuple[str, Path]]:
 
     The file goes once the text is safe: when the body raises, it stays, and the error says where.
     """
-    import shutil
-    import tempfile
-    from pathlib import Path
-
     folder = Path(tempfile.mkdtemp(prefix="memory-bank-"))
     file = folder / name
     file.write_bytes(start.encode("utf-8", "surrogateescape"))
@@ -68,8 +63,6 @@ def editing(name: str, start: str) -> Iterator[tuple[str, Path]]:
 
 def _keep(file: Path, start: str, error: BaseException) -> None:
     """Say where an edited text is; throw away one that was not touched."""
-    import shutil
-
     if file.exists() and file.read_bytes() == start.encode("utf-8", "surrogateescape"):
         shutil.rmtree(file.parent, ignore_errors=True)
     elif isinstance(error, MemoryBankError):

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import Resource, ResourceTemplate
 
+from memory_bank import actions
 from memory_bank.errors import BadInput, MemoryBankError, NoteNotFound
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.fencing import Quotes, one_line
@@ -64,10 +65,8 @@ def listed(shared: SharedBank) -> list[Resource]:
 
     Names and titles of notes are quoted as all else that notes say.
     """
-    from memory_bank.actions.listing import list_notes
-
     try:
-        notes = list_notes(shared.bank(), _NEWEST).notes
+        notes = actions.listing.list_notes(shared.bank(), _NEWEST).notes
     except MemoryBankError:
         return list(_FIXED)
     quotes = Quotes()
@@ -97,14 +96,16 @@ def read(shared: SharedBank, uri: str, hide: Callable[[str], str]) -> tuple[str,
 
 
 def _read(bank: Bank, uri: str) -> tuple[str, str]:
-    from memory_bank.actions.listing import list_notes, show, tag_counts
-
     quotes = Quotes()
     if uri == TAGS:
-        counts = tag_counts(bank)
+        counts = actions.listing.tag_counts(bank)
         return document(structured(quotes, _Tags(len(counts), counts)), indent=None), _JSON
     if uri == RECENT:
-        return document(structured(quotes, list_notes(bank, _NEWEST)), indent=None), _JSON
+        return document(
+            structured(quotes, actions.listing.list_notes(bank, _NEWEST)), indent=None
+        ), _JSON
     if uri.startswith(NOTE):
-        return text.shown(show(bank, unquote(uri.removeprefix(NOTE))), quotes), _MARKDOWN
+        return text.shown(
+            actions.listing.show(bank, unquote(uri.removeprefix(NOTE))), quotes
+        ), _MARKDOWN
     raise NoteNotFound(f"there is no resource {uri[:200]!r}", f"{NOTE}PATH, {TAGS} or {RECENT}")

@@ -33,7 +33,7 @@ from mcp_types import (
 )
 
 from memory_bank import __version__
-from memory_bank.frontends.mcp import prompts, resources
+from memory_bank.frontends.mcp import prompts, resources, stdio_transport
 from memory_bank.frontends.mcp.notifications import Changes
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.serving.background import Background
@@ -134,8 +134,6 @@ class MemoryServer(MCPServer[Background]):
 
     async def run_stdio_async(self) -> None:
         """Serve one client over stdin and stdout."""
-        from memory_bank.frontends.mcp import stdio_transport
-
         low = self._lowlevel_server
         async with stdio_transport.connected() as (incoming, outgoing):
             await low.run(incoming, outgoing, low.create_initialization_options())

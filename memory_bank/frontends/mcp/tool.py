@@ -15,6 +15,7 @@ from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata, func_meta
 from mcp_types import CallToolResult, ContentBlock, TextContent, Tool, ToolAnnotations
 from pydantic import ValidationError
 
+from memory_bank import actions
 from memory_bank.agents import agent_name
 from memory_bank.errors import MemoryBankError
 from memory_bank.frontends.mcp.fencing import Quotes, clean, one_line
@@ -178,9 +179,7 @@ class BankTool:
         repaired = [*getattr(value, "repaired", ()), *call.shared.take_repaired()]
         text = self._spec.text(value, quotes)
         if repaired:
-            from memory_bank.actions.maintenance import described
-
-            text += f"\nRepaired: {described(repaired)}."
+            text += f"\nRepaired: {actions.maintenance.described(repaired)}."
         notices = call.shared.take_notices()
         text += "".join(f"\nNotice: {notice}." for notice in notices)
         content: list[ContentBlock] = [TextContent(type="text", text=text)]

@@ -3,6 +3,7 @@
 Both units are the same code in two folders: word statistics (rarity, mean length) must not mix.
 """
 
+import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -143,8 +144,6 @@ class KeywordIndex:
 
     def clear(self) -> None:
         """Start an empty index, whatever was there."""
-        import shutil  # start-up: compression comes with it
-
         self.close()
         try:
             shutil.rmtree(self._folder, ignore_errors=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from memory_bank import plugins
+from memory_bank.embedders.base import identity
 from memory_bank.errors import BadInput, BadSetting
 from memory_bank.retrievers.base import TEXT_VERSION
 
@@ -33,7 +34,6 @@ def load(folder: Path, owner: str, settings: Settings) -> Retriever | None:
     embedder = _module(settings).load(settings)
     if embedder is None:
         return None
-    from memory_bank.embedders.base import identity
     from memory_bank.retrievers.vectors.vector_index import VectorIndex
 
     name = re.sub(r"[^\w.-]+", "-", identity(embedder))[:80]

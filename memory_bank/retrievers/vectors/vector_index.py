@@ -23,6 +23,7 @@ from memory_bank.models.quantization import packed, unpacked
 from memory_bank.models.types import Kind
 from memory_bank.notes.identity import number_of
 from memory_bank.retrievers.base import TEXT_VERSION, Entry, Matches, Question, Scope, Unit
+from memory_bank.retrievers.keyword.analyzer import without_block_ids
 from memory_bank.retrievers.vectors import MODES, snapshot
 from memory_bank.retrievers.vectors.database import VectorDatabase
 from memory_bank.retrievers.vectors.postings import Postings
@@ -395,8 +396,6 @@ def text_of(entry: Entry) -> str:
     small model five points of NDCG. A block id is an address and no text. Whoever changes what is
     returned raises `TEXT_VERSION`.
     """
-    from memory_bank.retrievers.keyword.analyzer import without_block_ids  # for indexing alone
-
     path = [entry.title, *(heading for heading in entry.headings if heading != entry.title)]
     said = " > ".join(part for part in path if any(map(str.isalpha, part)))
     return f"{said}\n{without_block_ids(entry.text).strip()}".strip("\n")

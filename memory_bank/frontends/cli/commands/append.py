@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memory_bank import actions
 from memory_bank.frontends.cli import options, text_input
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_written
@@ -30,11 +31,9 @@ def command(
     call: Call, *, name: str, text: str | None, if_match: str | None, agent: str | None
 ) -> int:
     """Add text at the end of a note."""
-    from memory_bank.actions.edit import append
-
     with call.open() as bank:
         path = bank.find(name)
         with text_input.given_or_edited(text) as content:
-            done = append(bank, path, content, if_match=if_match, agent=agent)
+            done = actions.edit.append(bank, path, content, if_match=if_match, agent=agent)
     call.answer(done, lambda done: show_written(call, done))
     return 0

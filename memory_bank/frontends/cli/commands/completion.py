@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from click.shell_completion import get_completion_class
 
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.click_adapter import COMPLETE
@@ -29,8 +30,6 @@ _NAMES = ("memory-bank", "mb")
 @click.argument("shell", type=click.Choice(_SHELLS))
 def command(call: Call, *, shell: str) -> int:
     """Print the script by which a shell completes commands."""
-    from click.shell_completion import get_completion_class
-
     from memory_bank.frontends.cli.root import root
 
     kind = get_completion_class(shell)

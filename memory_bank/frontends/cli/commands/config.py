@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memory_bank import actions
+from memory_bank.config import describe, load, user_file
+from memory_bank.errors import NoBank
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
@@ -23,8 +26,6 @@ GROUP = "Look after"
 
 
 def _keys(_: click.Context, __: click.Parameter, start: str) -> list[str]:
-    from memory_bank.config import describe
-
     return [name for s, k, *_ in describe() if (name := f"{s}.{k}").startswith(start)]
 
 
@@ -48,9 +49,6 @@ def _keys(_: click.Context, __: click.Parameter, start: str) -> list[str]:
 @click.option("--origin", is_flag=True, help="Where a value comes from instead of the value")
 def command(call: Call, *, key: tuple[str, ...], default: bool, origin: bool) -> int:
     """Show the settings, and which files to edit."""
-    from memory_bank.actions.settings import settings_of
-    from memory_bank.config import user_file
-
     if default and origin:
         raise call.wrong("choose one: --default or --origin")
     settings, mine = _loaded(call)
@@ -60,7 +58,7 @@ def command(call: Call, *, key: tuple[str, ...], default: bool, origin: bool) ->
         edit = f"{place(mine)} (this bank) or {edit}"
     if len(key) > 1 or key[:1] == ("set",) or (key and "=" in key[0]):
         raise call.wrong(f"settings are changed in a file: edit {edit}")
-    found = settings_of(settings)
+    found = actions.settings.settings_of(settings)
     if key:
         found = (_one(call, found, key[0]),)
     if call.json:
@@ -79,9 +77,6 @@ def command(call: Call, *, key: tuple[str, ...], default: bool, origin: bool) ->
 
 def _loaded(call: Call) -> tuple[Settings, Path | None]:
     """Return the settings and the bank's file; outside a bank those of the user."""
-    from memory_bank.config import load
-    from memory_bank.errors import NoBank
-
     try:
         with call.open() as bank:
             return bank.settings, bank.layout.config

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memory_bank import actions
 from memory_bank.frontends.cli.call import FAILED, FOUND, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import Piece, place
@@ -35,10 +36,8 @@ GROUP = "Look after"
 @click.option("--check", is_flag=True, help="Exit with 3 unless all is well")
 def command(call: Call, *, check: bool) -> int:
     """List what is wrong with a bank, and repair its index."""
-    from memory_bank.actions.doctor import doctor
-
     with call.open() as bank:
-        health = doctor(bank, call.progress)
+        health = actions.doctor.doctor(bank, call.progress)
     call.answer(health, lambda health: _show(call, health))
     return FAILED if check and not health.healthy else FOUND
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memory_bank import actions
 from memory_bank.errors import UnreadableNote
 from memory_bank.frontends.cli import options, text_input
 from memory_bank.frontends.cli.call import Call
@@ -55,14 +56,12 @@ def command(
     agent: str | None,
 ) -> int:
     """Change a part of a note, or open it in your editor."""
-    from memory_bank.actions.edit import edit
-
     _check(call, old, section, new, count)
     with call.open() as bank:
         if new is None:
             done = _in_editor(bank, name, if_match, agent)
         else:
-            done = edit(
+            done = actions.edit.edit(
                 bank,
                 name,
                 text_input.given(new) or "",
@@ -94,13 +93,12 @@ def _check(
 
 def _in_editor(bank: Bank, name: str, if_match: str | None, agent: str | None) -> Written:
     """Let the user edit the whole file; what was read is what may be replaced."""
-    from memory_bank.actions.edit import write
-    from memory_bank.actions.listing import show
-
     bank.check_enabled()
-    note = show(bank, name)
+    note = actions.listing.show(bank, name)
     etag = if_match or note.etag
     if not note.writable:
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
     with text_input.editing(note.path.rpartition("/")[2], note.content) as (written, _):
-        return write(bank, note.path, lambda _: written, if_match=etag, agent=agent, given=written)
+        return actions.edit.write(
+            bank, note.path, lambda _: written, if_match=etag, agent=agent, given=written
+        )

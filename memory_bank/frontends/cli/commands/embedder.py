@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memory_bank import actions, plugins
+from memory_bank.config import load
+from memory_bank.errors import NoBank
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Group
@@ -20,16 +23,11 @@ GROUP = "Look after"
 
 
 def _names(_: click.Context, __: click.Parameter, start: str) -> list[str]:
-    from memory_bank import plugins
-
     return [name for name in plugins.names("embedders") if name.startswith(start)]
 
 
 def _settings(call: Call) -> Settings:
     """Return the bank's settings; outside a bank those of the user."""
-    from memory_bank.config import load
-    from memory_bank.errors import NoBank
-
     try:
         with call.open() as bank:
             return bank.settings
@@ -49,9 +47,10 @@ def _settings(call: Call) -> Settings:
 )
 def _list(call: Call) -> int:
     """List the embedders and whether they can be used."""
-    from memory_bank.actions.embedding import embedder_list
-
-    found = [replace(one, hint=worded(one.hint)) for one in embedder_list(_settings(call))]
+    found = [
+        replace(one, hint=worded(one.hint))
+        for one in actions.embedding.embedder_list(_settings(call))
+    ]
     if call.json:
         call.page.document({"embedders": found})
     else:
@@ -78,13 +77,12 @@ def _state(one: EmbedderShown) -> str:
 @click.argument("name", shell_complete=_names)
 def _install(call: Call, *, name: str) -> int:
     """Fetch what an embedder needs, once."""
-    from memory_bank.actions.embedding import embedder_install
 
     def say(what: str) -> None:
         call.aside.line(what)
         call.aside.flush()
 
-    where = embedder_install(_settings(call), name, say)
+    where = actions.embedding.embedder_install(_settings(call), name, say)
     if call.json:
         call.page.document({"embedder": name, "path": where})
     else:
@@ -104,7 +102,6 @@ def _install(call: Call, *, name: str) -> int:
 @click.argument("name", shell_complete=_names)
 def _use(call: Call, *, name: str) -> int:
     """Choose the embedder of this bank."""
-    from memory_bank.actions.embedding import embedder_use
 
     def render(done: Chosen) -> None:
         verb = "now uses" if done.changed else "uses already"
@@ -113,7 +110,7 @@ def _use(call: Call, *, name: str) -> int:
             call.page.line("next: ", ("memory-bank sync", "bold"))
 
     with call.open() as bank:
-        done = embedder_use(bank, name)
+        done = actions.embedding.embedder_use(bank, name)
     call.answer(done, render)
     if not call.json:
         call.warn(done.problem)
@@ -134,9 +131,10 @@ def _use(call: Call, *, name: str) -> int:
 @click.argument("name", required=False, shell_complete=_names)
 def _test(call: Call, *, name: str | None) -> int:
     """Try an embedder: its speed and its sense."""
-    from memory_bank.actions.embedding import embedder_test
-
-    call.answer(embedder_test(_settings(call), name or ""), lambda tried: _show(call, tried))
+    call.answer(
+        actions.embedding.embedder_test(_settings(call), name or ""),
+        lambda tried: _show(call, tried),
+    )
     return 0
 
 

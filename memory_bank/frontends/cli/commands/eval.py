@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
@@ -111,14 +113,10 @@ def _evaluate(
     split: str | None = None,
     **wanted: Any,  # noqa: ANN401  (handed on)
 ) -> Evaluation:
-    from pathlib import Path
-
-    from memory_bank.actions.evaluate import evaluate
-
     if split or Path(name).is_dir():
         raise call.wrong(_MOVED)
     with call.open() as bank:
-        return evaluate(bank, name, progress=call.progress, **wanted)
+        return actions.evaluate.evaluate(bank, name, progress=call.progress, **wanted)
 
 
 def _show(call: Call, found: Evaluation, most: int) -> None:

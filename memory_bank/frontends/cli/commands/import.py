@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
@@ -23,18 +24,14 @@ class ImportCommand(Command):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
         """Write one line an importer."""
-        from memory_bank.actions.imports import summaries
-
         formatter.write("\nKinds:\n")
         formatter.indent()
-        formatter.write_dl(list(summaries().items()))
+        formatter.write_dl(list(actions.imports.summaries().items()))
         formatter.dedent()
 
 
 def _kinds(_: click.Context, __: click.Parameter, start: str) -> list[str]:
-    from memory_bank.actions.imports import kinds
-
-    return [kind for kind in kinds() if kind.startswith(start)]
+    return [kind for kind in actions.imports.kinds() if kind.startswith(start)]
 
 
 @as_command(
@@ -61,10 +58,8 @@ def _kinds(_: click.Context, __: click.Parameter, start: str) -> list[str]:
 @options.allow_secret
 def command(call: Call, *, kind: str, path: str, into: str, dry_run: bool) -> int:
     """Take over the notes of another program."""
-    from memory_bank.actions.imports import import_notes
-
     with call.open() as bank:
-        done = import_notes(bank, kind, path, into=into, dry_run=dry_run)
+        done = actions.imports.import_notes(bank, kind, path, into=into, dry_run=dry_run)
     call.answer(done, lambda done: _show(call, done))
     return FOUND if done.notes else NOTHING
 

@@ -6,6 +6,7 @@ import shlex
 
 import click
 
+from memory_bank import actions
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
@@ -32,12 +33,10 @@ GROUP = "Start"
 @click.option("--user", metavar="NAME", default="", help="A bank of your own, of this name")
 def command(call: Call, *, folder: str | None, user: str) -> int:
     """Make a bank in a project, or one of your own."""
-    from memory_bank.actions.setup import Made, init
-
     if user and folder:
         raise call.wrong("give a folder or --user NAME, not both")
 
-    def render(made: Made) -> None:
+    def render(made: actions.setup.Made) -> None:
         shown = place(made.bank)
         verb = "made" if made.created else "there already:"
         call.page.line(f"{verb} ", (shown, "place"))
@@ -46,5 +45,5 @@ def command(call: Call, *, folder: str | None, user: str) -> int:
         at = f"--bank {shlex.quote(shown)} " if user or folder else ""
         call.page.line("next: ", (f'memory-bank {at}remember "what should be known later"', "bold"))
 
-    call.answer(init(folder, user=user), render)
+    call.answer(actions.setup.init(folder, user=user), render)
     return 0

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli import shell_completion as completing
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
@@ -75,9 +76,7 @@ def command(
 
 
 def _links(call: Call, bank: Bank, name: str, wanted: tuple[bool, bool], *, ghosts: bool) -> int:
-    from memory_bank.actions.navigate import links_of
-
-    found = links_of(bank, name)
+    found = actions.navigate.links_of(bank, name)
     into = found.incoming if wanted[0] and not ghosts else ()
     out = [
         link
@@ -107,9 +106,7 @@ def _show(call: Call, link: LinkShown) -> None:
 
 
 def _all_ghosts(call: Call, bank: Bank) -> int:
-    from memory_bank.actions.navigate import ghosts
-
-    found = ghosts(bank)
+    found = actions.navigate.ghosts(bank)
     if call.json:
         call.document({"result_count": len(found), "ghosts": found})
     elif not found:
@@ -121,9 +118,7 @@ def _all_ghosts(call: Call, bank: Bank) -> int:
 
 
 def _path(call: Call, bank: Bank, name: str, other: str) -> int:
-    from memory_bank.actions.navigate import path_between
-
-    steps = path_between(bank, name, other)
+    steps = actions.navigate.path_between(bank, name, other)
     if call.json:
         call.document({"result_count": len(steps), "steps": steps})
     elif not steps:
@@ -134,9 +129,7 @@ def _path(call: Call, bank: Bank, name: str, other: str) -> int:
 
 
 def _related(call: Call, bank: Bank, name: str) -> int:
-    from memory_bank.actions.navigate import related
-
-    found = related(bank, name)
+    found = actions.navigate.related(bank, name)
     if call.json:
         call.document({"result_count": len(found), "related": found})
     elif not found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -161,8 +162,6 @@ def _agreed(call: Call, change: Change) -> bool:
             f"{change.place.file} would be changed, and nobody is there to be asked",
             "add --yes to change it, or see the entry with `mcp install --print`",
         )
-    from difflib import unified_diff
-
     before, after = (text.splitlines() for text in (change.before or "", change.after or ""))
     for line in list(unified_diff(before, after, n=0, lineterm=""))[_HEADERS:]:
         style = {"+": "good", "-": "bad"}.get(line[:1], "dim")

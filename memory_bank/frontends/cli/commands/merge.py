@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memory_bank import actions
 from memory_bank.frontends.cli import options, text_input
 from memory_bank.frontends.cli import shell_completion as completing
 from memory_bank.frontends.cli.call import Call
@@ -58,11 +59,15 @@ def command(
     agent: str | None,
 ) -> int:
     """Make one note of several; links to them follow."""
-    from memory_bank.actions.move_and_merge import merge
-
     with call.open() as bank:
         source = "manual" if agent is None else "agent"
-        merged = partial(merge, bank, tags=tags, source_type=source, source_agent=agent or "")
+        merged = partial(
+            actions.move_and_merge.merge,
+            bank,
+            tags=tags,
+            source_type=source,
+            source_agent=agent or "",
+        )
         paths = list(dict.fromkeys(bank.find(source) for source in sources))
         content = text_input.given(text)
         if content is not None:
@@ -75,9 +80,7 @@ def command(
 
 
 def _joined(bank: Bank, paths: list[str]) -> str:
-    from memory_bank.actions.listing import show
-
-    return "\n".join(f"{show(bank, path).body.strip()}\n" for path in paths)
+    return "\n".join(f"{actions.listing.show(bank, path).body.strip()}\n" for path in paths)
 
 
 def _show(call: Call, done: Merged) -> None:

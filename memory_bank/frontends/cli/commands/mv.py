@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
@@ -33,7 +34,6 @@ GROUP = "Organise"
 @options.agent
 def command(call: Call, *, name: str, new: str, agent: str | None) -> int:
     """Rename a note; links to it follow."""
-    from memory_bank.actions.move_and_merge import rename
 
     def render(done: Renamed) -> None:
         page = call.page
@@ -48,5 +48,5 @@ def command(call: Call, *, name: str, new: str, agent: str | None) -> int:
         call.warn(done.warning)
 
     with call.open() as bank:
-        call.answer(rename(bank, name, new, agent=agent), render)
+        call.answer(actions.move_and_merge.rename(bank, name, new, agent=agent), render)
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
@@ -40,10 +41,8 @@ _SHORTEST = 12
 @options.include_archived
 def command(call: Call, *, kind: str | None, **wanted: Any) -> int:  # noqa: ANN401  (handed on)
     """List the notes that changed last."""
-    from memory_bank.actions.listing import list_notes
-
     with call.open() as bank:
-        found = list_notes(bank, type=kind, **wanted)
+        found = actions.listing.list_notes(bank, type=kind, **wanted)
         call.answer(found, lambda listing: _show(call, listing))
         call.warn(bank.problem)
     if not found.notes and not call.json:

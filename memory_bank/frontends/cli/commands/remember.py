@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
+from memory_bank import actions
+from memory_bank.agents import agent_name
 from memory_bank.frontends.cli import options, text_input
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GROUP = "Write"
 
@@ -73,10 +72,8 @@ def command(
     agent: str,
 ) -> int:
     """Keep a text as a note."""
-    from memory_bank.actions.remember import Remembered, entity, remember
-    from memory_bank.agents import agent_name
 
-    def render(done: Remembered) -> None:
+    def render(done: actions.remember.Remembered) -> None:
         verb = "created" if done.action == "created" else "updated"
         call.page.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id})")
         if done.same_as:
@@ -86,12 +83,12 @@ def command(
     if agent and not agent_name(agent):
         raise call.wrong("--agent: the name has no character that can be seen")
     for words in entities:
-        entity(words)  # before somebody writes a text in vain
+        actions.remember.entity(words)  # before somebody writes a text in vain
     source = source or ("agent" if agent else "manual")
     with call.open() as bank:
         bank.check_enabled()
         with text_input.given_or_edited(text) as content:
-            done = remember(
+            done = actions.remember.remember(
                 bank,
                 content,
                 tags=tags,
@@ -109,8 +106,6 @@ def command(
 
 def _below(project: Path, file: str) -> str:
     """Return a file as the project calls it, if it is there; else as it was written."""
-    from pathlib import Path
-
     found = Path(file).absolute().resolve()
     if found.exists() and found.is_relative_to(project):
         return found.relative_to(project).as_posix()

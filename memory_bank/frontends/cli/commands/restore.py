@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memory_bank import actions
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
 
@@ -36,14 +37,12 @@ _DIGITS = 20
 @click.option("--as", "new", metavar="NEW", default="", help="Under another name")
 def command(call: Call, *, name: str | None, new: str) -> int:
     """Bring a deleted note back, or list the trash."""
-    from memory_bank.actions.move_and_merge import restore
-
     if name is None and new:
         raise call.wrong("name the note that --as renames")
     with call.open() as bank:
         if name is None:
             return _list(call, bank)
-        path = restore(bank, name, new)
+        path = actions.move_and_merge.restore(bank, name, new)
     if call.json:
         call.document({"path": path})
     else:
@@ -52,9 +51,7 @@ def command(call: Call, *, name: str | None, new: str) -> int:
 
 
 def _list(call: Call, bank: Bank) -> int:
-    from memory_bank.actions.move_and_merge import trash
-
-    found = trash(bank)
+    found = actions.move_and_merge.trash(bank)
     if call.json:
         call.document({"result_count": len(found), "trash": found})
     elif found:

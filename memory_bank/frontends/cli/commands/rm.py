@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
@@ -27,13 +28,11 @@ GROUP = "Organise"
 @options.if_match
 def command(call: Call, *, names: tuple[str, ...], if_match: str | None) -> int:
     """Delete notes; restore brings them back."""
-    from memory_bank.actions.move_and_merge import delete
-
     if if_match and len(names) > 1:
         raise call.wrong("--if-match is the version of one note: name just one")
     with call.open() as bank:
         paths = dict.fromkeys(bank.find(name) for name in names)
-        done = [delete(bank, path, if_match=if_match) for path in paths]
+        done = [actions.move_and_merge.delete(bank, path, if_match=if_match) for path in paths]
     if call.json:
         call.document({"deleted": done})
     for trashed in () if call.json else done:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -106,8 +107,6 @@ def _mcp(
 def _listen(
     call: Call, server: MemoryServer, http: str, token_file: str | None, hosts: Sequence[str]
 ) -> None:
-    from pathlib import Path
-
     from memory_bank.frontends.mcp.http_transport import serve_http
 
     file = Path(token_file) if token_file else None

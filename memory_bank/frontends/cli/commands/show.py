@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memory_bank import actions
 from memory_bank.errors import StorageFailed
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import Call
@@ -42,14 +43,12 @@ GROUP = "Find"
 @click.option("--raw", is_flag=True, help="The source; into a pipe exactly as it is")
 def command(call: Call, *, name: str, section: str | None, raw: bool) -> int:
     """Show one note."""
-    from memory_bank.actions.listing import show, show_section
-
     with call.open() as bank:
         if section is not None:
-            part = show_section(bank, name, section)
+            part = actions.listing.show_section(bank, name, section)
             call.answer(part, lambda part: _show_section(call, part, raw=raw))
             return 0
-        note = show(bank, name)
+        note = actions.listing.show(bank, name)
     call.answer(note, lambda note: _show(call, note, raw=raw))
     for fault in () if call.json else note.faults:
         call.warn(f"{call.place(note.path, fault.line)}: {fault.reason}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memory_bank import actions
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 
@@ -28,10 +29,8 @@ _TAGS = 12
 )
 def command(call: Call) -> int:
     """Count notes, tags, types and links."""
-    from memory_bank.actions.stats import stats
-
     with call.open() as bank:
-        call.answer(stats(bank), lambda found: _show(call, found))
+        call.answer(actions.stats.stats(bank), lambda found: _show(call, found))
         call.warn(bank.problem)
     return 0
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from memory_bank import actions
 from memory_bank.frontends.cli.call import FAILED, FOUND, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.rendering import count
@@ -37,14 +38,12 @@ GROUP = "Look after"
 @click.option("--compare", is_flag=True, help="Name what a fresh index would have otherwise")
 def command(call: Call, *, rebuild: bool, compare: bool) -> int:
     """Bring the index up to the files."""
-    from memory_bank.actions import maintenance
-
     if rebuild and compare:
         raise call.wrong("choose one: --rebuild or --compare")
     with call.open() as bank:
         if compare:
             return _compare(call, bank)
-        report = maintenance.sync(bank, rebuild=rebuild, progress=call.progress)
+        report = actions.maintenance.sync(bank, rebuild=rebuild, progress=call.progress)
     call.answer(report, lambda report: _show(call, report))
     if not call.json:
         call.warn(report.problem)
@@ -52,9 +51,7 @@ def command(call: Call, *, rebuild: bool, compare: bool) -> int:
 
 
 def _compare(call: Call, bank: Bank) -> int:
-    from memory_bank.actions.maintenance import compare
-
-    found = compare(bank, call.progress)
+    found = actions.maintenance.compare(bank, call.progress)
     call.answer(found, lambda found: _show_differences(call, found.differences))
     return FAILED if found.differences else FOUND
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memory_bank import actions
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
 
@@ -21,10 +22,8 @@ GROUP = "Find"
 )
 def command(call: Call) -> int:
     """Count the notes of each tag."""
-    from memory_bank.actions.listing import tag_counts
-
     with call.open() as bank:
-        found = tag_counts(bank)
+        found = actions.listing.tag_counts(bank)
     if call.json:
         call.document({"result_count": len(found), "tags": found})
     elif found:

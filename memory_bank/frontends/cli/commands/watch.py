@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from memory_bank import actions
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 
@@ -28,7 +29,6 @@ GROUP = "Look after"
 )
 def command(call: Call) -> int:
     """Index changes as they happen, until Ctrl-C."""
-    from memory_bank.actions.maintenance import watch
 
     def say(what: str) -> None:
         if call.json:
@@ -38,7 +38,7 @@ def command(call: Call) -> int:
         call.page.flush()
 
     with call.open() as bank, _stopping() as stop:
-        watch(bank, say, stop)
+        actions.maintenance.watch(bank, say, stop)
     return 0
 
 
