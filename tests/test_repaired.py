@@ -1,16 +1,19 @@
-"""What was repaired is said once, by the answer that comes next; a first index is not healing."""
+"""What was repaired is said once, by the answer that comes next; a first index is no repair."""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memory_bank import Bank, create, doctor, list_notes, recall, sqlite
+from memory_bank import Bank, create, doctor, list_notes, recall, show, sqlite
 from memory_bank.index.repairs import described
+from memory_bank.manifest import manifest
 
 Opening = Callable[..., Bank]
 JOURNAL = ".trash/.journal-0123456789ab"
@@ -32,7 +35,7 @@ def garbage(folder: Path, *names: str) -> None:
             file.with_name(f"{file.name}{beside}").unlink(missing_ok=True)
 
 
-def test_a_first_index_is_not_healing(bank: Bank, folder: Path) -> None:
+def test_a_first_index_is_no_repair(bank: Bank, folder: Path) -> None:
     recall(bank, "kestrel")
     assert bank.repaired == []
     bank.close()
@@ -102,6 +105,22 @@ def test_counts_that_begin_anew_are_said(bank: Bank) -> None:
     recall(bank, "kestrel")
     assert bank.take_repaired() == ["accesses"]
     assert file.with_name("access.db.damaged").read_bytes() == b"garbage"
+
+
+def test_an_index_of_the_former_version_is_rebuilt_and_counts_of_accesses_stay(
+    bank: Bank, folder: Path, opening: Opening
+) -> None:
+    recall(bank, "kestrel")
+    recall(bank, "kestrel")
+    assert show(bank, "a").access_count == 2
+    bank.close()
+    with contextlib.closing(sqlite3.connect(folder / ".index/manifest.db")) as base:
+        base.execute(f"PRAGMA user_version = {manifest.VERSION - 1}")
+    again = opening(folder, memory__embedder="hashing")
+    assert [note.path for note in recall(again, "kestrel").notes] == ["a.md"]
+    assert described(again.take_repaired()) == "rebuilt: manifest"
+    assert show(again, "a").access_count == 3
+    assert again.take_repaired() == []
 
 
 def test_in_words() -> None:
