@@ -37,6 +37,10 @@ class Hint(StrEnum):
     NAME_BELOW_BANK = "name the note by its path below the bank"
     USE_NAME_CHARACTERS = "use letters, digits, '-', '_', '.' and '/'"
     WRITE_TIME = "use 7d, 2w, 3 months, yesterday, or a date like 2026-05-08"
+    RESOLVE_CONFLICT = (
+        "resolve it whole in one edit: keep what holds, remove the lines of <<<<<<<, ======= and"
+        " >>>>>>>; indent them where a note only shows a conflict"
+    )
     WRITE_ELSEWHERE = (
         "write where it is kept instead; a person who wants it there may allow it,"
         " or add to the settings: [secrets] allow = [{hashes}]"

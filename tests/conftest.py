@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -82,6 +82,27 @@ def project(tmp_path: Path, git: Callable[..., str]) -> Path:
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "Start")
     return root
+
+
+@pytest.fixture
+def conflict(project: Path, git: Callable[..., str]) -> Callable[..., Path]:
+    """Have git merge two texts of a note that don't go together, and return the note's file."""
+
+    def merge(
+        ours: str, theirs: str, *, base: str = "", name: str = "facts/port", style: str = "merge"
+    ) -> Path:
+        file = project / f".memories/{name}.md"
+        for branch, text in (("main", base), ("other", theirs), ("main", ours)):
+            git(project, "checkout", "-q", *(["-b"] if text == theirs else []), branch)
+            file.write_bytes(text.encode())
+            git(project, "add", "-A")
+            git(project, "commit", "-q", "--allow-empty", "-m", f"Say {text[-20:]!r}")
+        with suppress(subprocess.CalledProcessError):
+            git(project, "-c", f"merge.conflictStyle={style}", "merge", "-q", "other")
+        assert b"<<<<<<< HEAD" in file.read_bytes()
+        return file
+
+    return merge
 
 
 @pytest.fixture

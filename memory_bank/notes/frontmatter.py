@@ -17,6 +17,7 @@ from memory_bank.errors import UnreadableNote
 from memory_bank.notes import toml_edit, yaml_edit, yaml_tree
 from memory_bank.notes.block_positions import BREAK, BlockError, line_of
 from memory_bank.notes.decoding import BOM, Decoded, decode
+from memory_bank.notes.merge_conflicts import OPENING, UNRESOLVED
 from memory_bank.notes.note import Fault
 from memory_bank.notes.yaml_write import expected, line
 
@@ -36,6 +37,7 @@ _CLOSING = {
 }
 _KEY = re.compile(r"(?:\A|(?<=[\r\n]))[^\s#:][^\r\n:]*:(?:\s|\Z)|\A\s*\{")
 _UNCLOSED_KEY = re.compile(r"[ \t]*\w[\w .-]*[:=](?:\s|\Z)")
+_CONFLICT = re.compile(rf"(?:\A|(?<=[\r\n])){OPENING}")
 _BLANK_LINE = re.compile(r"[ \t]*[\r\n]")
 
 
@@ -79,7 +81,8 @@ def metadata(parts: Split) -> tuple[dict[str, object], tuple[Fault, ...]]:
     try:
         return _read(parts.block, parts.format)
     except BlockError as error:
-        reason = f"front matter can't be parsed: {error.reason}"
+        conflict = error.reason == UNRESOLVED
+        reason = UNRESOLVED if conflict else f"front matter can't be parsed: {error.reason}"
         return {}, (Fault(reason, line_of(parts.block, error.index)),)
 
 
@@ -87,10 +90,15 @@ def _read(block: str, kind: Format) -> tuple[dict[str, object], tuple[Fault, ...
     if len(block) > MAX_LENGTH:
         raise BlockError(f"longer than {MAX_LENGTH:,} characters")
     faults: list[Fault] = []
-    if kind == "toml":
-        found = toml_edit.values(block)
-    else:
-        found, faults = yaml_tree.values(yaml_tree.parse(block), block)
+    try:
+        if kind == "toml":
+            found = toml_edit.values(block)
+        else:
+            found, faults = yaml_tree.values(yaml_tree.parse(block), block)
+    except BlockError as error:
+        if conflict := _CONFLICT.search(block):
+            raise BlockError(UNRESOLVED, conflict.start()) from error
+        raise
     if len(found) > MAX_KEYS:
         raise BlockError(f"more than {MAX_KEYS:,} keys")
     return found, tuple(faults)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memory_bank.errors import BadInput
-from memory_bank.notes import frontmatter, link_parser, schema, sections
+from memory_bank.notes import frontmatter, link_parser, merge_conflicts, schema, sections
 from memory_bank.notes.identity import etag
+from memory_bank.notes.merge_conflicts import UNRESOLVED
 from memory_bank.notes.names import name_of
-from memory_bank.notes.note import Meta, Note
+from memory_bank.notes.note import Fault, Meta, Note
 from memory_bank.notes.unicode_form import nfc
 
 
@@ -21,6 +22,7 @@ def parse(path: str, data: bytes) -> Note:
     body = sections.read_body(parts.body, 1 + count_lines(head), len(head))
     meta, meta_faults = schema.read_meta(raw, body.tags)
     references = link_parser.reference_links(meta)
+    conflicts = (Fault(UNRESOLVED, found.line) for found in merge_conflicts.find(decoded.text))
     return Note(
         name=nfc(name_of(path)),
         path=path,
@@ -31,7 +33,9 @@ def parse(path: str, data: bytes) -> Note:
         etag=etag(data),
         content_hash=schema.content_hash(parts.body),
         size=len(data),
-        faults=decoded.faults + faults + meta_faults + body.faults,
+        faults=tuple(
+            dict.fromkeys((*decoded.faults, *conflicts, *faults, *meta_faults, *body.faults))
+        ),
         writable=decoded.writable,
     )
 

@@ -34,7 +34,7 @@ from memory_bank.source import (
     lines_between,
 )
 
-READER = "2"
+READER = "3"
 """Changes whenever notes are read into other documents."""
 ARCHIVED = "archived"
 CONTENT = "content_hash"

@@ -14,7 +14,7 @@ from memory_bank.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
 from memory_bank.hints import Hint
 from memory_bank.layout import Layout
 from memory_bank.locks import locked
-from memory_bank.notes import files, names
+from memory_bank.notes import files, merge_conflicts, names
 from memory_bank.notes.file_scan import Scan, scan
 from memory_bank.notes.folders import Entry, files_in, held, names_in
 from memory_bank.notes.identity import etag
@@ -136,6 +136,7 @@ class Store:
         names.check_new(path)
         if self.exists(path):
             raise files.taken(path)
+        merge_conflicts.check(path, text)
         self._check_secrets(text, (), given=given, path=path)
 
     def change(
@@ -149,12 +150,13 @@ class Store:
         """Rewrite a note's text under the lock and return its new etag.
 
         `edit` gets the current text without its byte order mark. With `if_match`, raises Conflict
-        unless the file still has that etag. Raises UnreadableNote for a file that isn't UTF-8,
-        SecretFound when the edit, whose text is `given`, adds one.
+        unless the file still has that etag. Raises UnreadableNote for a file that isn't UTF-8, or
+        an edit that leaves a merge conflict; SecretFound when it, whose text is `given`, adds one.
         """
 
         def checked(text: str) -> str:
             new = edit(text)
+            merge_conflicts.check(path, new, text)
             if new != text:
                 self._check_secrets(new, (text,), given=given)
             return new
@@ -178,6 +180,7 @@ class Store:
         for change in changes:
             with suppress(FileNotFoundError, NotADirectoryError), held(self.root, change.path):
                 pass  # raises for a path that leaves the bank
+        self._check_conflicts(changes)
         self._check_changes(changes, given)
         for change in changes:
             if change.expected == files.ABSENT:
@@ -186,6 +189,13 @@ class Store:
         if keep:
             self.keep(keep)
         notes.journal.apply(self.root, self._trash, changes, _stamp())
+
+    def _check_conflicts(self, changes: "Sequence[Change]") -> None:
+        """Raise UnreadableNote if a note has a merge conflict: no part of it must go elsewhere."""
+        for change in changes:
+            old = files.read_in(self.root, change.path)
+            for data in (old, change.data):
+                merge_conflicts.check(change.path, _text(data or b""))
 
     def _check_changes(self, changes: "Sequence[Change]", given: str) -> None:
         if self._allow_secrets:

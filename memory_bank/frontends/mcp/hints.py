@@ -19,6 +19,10 @@ HINTS = {
     Hint.CHOOSE_ANOTHER_NAME: "choose another name, or use edit_memory on it",
     Hint.DELETE_INSTEAD: "to remove a note, use delete_memory",
     Hint.LOOK_AND_REPEAT: "read the notes again with read_memory, then try again",
+    Hint.RESOLVE_CONFLICT: (
+        "resolve it whole in one edit_memory: keep what holds, leave none of the lines of <<<<<<<,"
+        " ======= and >>>>>>>; one in front matter is for a person to resolve"
+    ),
     Hint.WRITE_ELSEWHERE: (
         "write where it is kept instead; only a person may allow it, on the command line or in the"
         " settings"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,26 @@ def test_a_conflict_keeps_what_the_user_wrote(terminal: Run, project: Path, tmp_
     (kept,) = tmp_path.glob("memory-bank-*/bm25.md")
     assert kept.read_text(encoding="utf-8").endswith("mine\n")
     assert f"your text is kept in {kept}" in plain_text(answer.out)
+
+
+def test_a_merge_conflict_is_resolved_in_an_editor_and_nothing_half_resolved_is_written(
+    terminal: Run, conflict: Callable[..., Path], tmp_path: Path
+) -> None:
+    note = conflict("# Port\n\n8081\n", "# Port\n\n8082\n", base="# Port\n\n8080\n")
+    before = note.read_text()
+    half = "path.write_text(text.replace('<<<<<<< HEAD\\n', ''))"
+    env = {"EDITOR": editor(tmp_path, half), "TMPDIR": str(tmp_path)}
+    answer = terminal("edit", "facts/port", env=env)
+    assert answer.code == 3
+    assert note.read_text() == before
+    (kept,) = tmp_path.glob("memory-bank-*/port.md")
+    shown = " ".join(plain_text(answer.out).split())
+    assert "facts/port.md has an unresolved merge conflict (line 4)" in shown
+    assert "your text is kept in" in shown
+    assert kept.read_text() == before.replace("<<<<<<< HEAD\n", "")
+    whole = "path.write_text('# Port\\n\\n8082\\n')"
+    assert terminal("edit", "facts/port", env={"EDITOR": editor(tmp_path, whole)}).code == 0
+    assert note.read_text() == "# Port\n\n8082\n"
 
 
 def test_a_file_that_can_not_be_written_is_told_before_the_editor_opens(
