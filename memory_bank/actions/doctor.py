@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from memory_bank import notes
-from memory_bank.actions.linked_notes import LinkShown
-from memory_bank.actions.navigate import broken
+from memory_bank.actions.linked_notes import LinkShown, shown
 from memory_bank.bank import Bank, View
-from memory_bank.config import Settings
-from memory_bank.errors import MemoryBankError
 from memory_bank.index.report import Progress, SyncReport
 from memory_bank.inotify import problem
 from memory_bank.layout import LEFT_ALONE
+from memory_bank.lint import broken_link, same_id, secret
+from memory_bank.lint.base import Context, Finding, findings
+from memory_bank.lint.secret import SecretPlace
 from memory_bank.manifest import documents
-from memory_bank.notes import names
 from memory_bank.repo import git
+
+_LISTED = frozenset({"unindexed", "fault", "broken-link", "odd-name", "same-id", "secret"})
+"""Rules whose findings have a list of their own, with more fields, in `Health`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +45,6 @@ class Duplicates:
 
 
 @dataclass(frozen=True, slots=True)
-class SecretShown:
-    """A place in a note where a secret stands; its value is told nowhere."""
-
-    path: str
-    line: int
-    kind: str
-    hash: str
-    """What `secrets.allow` names it by."""
-
-
-@dataclass(frozen=True, slots=True)
 class Health:
     """The state of a bank."""
 
@@ -71,8 +59,10 @@ class Health:
     odd_names: tuple[Unindexed, ...]
     """Notes whose names no new note may have, and why: they are read all the same."""
     same_ids: tuple[Duplicates, ...]
-    secrets: tuple[SecretShown, ...]
+    secrets: tuple[SecretPlace, ...]
     """Keys, tokens and passwords that stand in notes."""
+    findings: tuple[Finding, ...]
+    """What the rules find that have no list of their own here, the most severe first."""
     repaired: tuple[str, ...]
     """What a killed process had left half done, or was damaged, and is repaired just now."""
     waiting: int
@@ -103,6 +93,7 @@ class Health:
             self.same_ids,
             self.secrets,
             self.waiting,
+            [finding for finding in self.findings if finding.severity != "info"],
         )
         object.__setattr__(self, "healthy", not any((*wrong, self.problem)))
 
@@ -110,26 +101,31 @@ class Health:
 def doctor(bank: Bank, progress: Progress | None = None) -> Health:
     """Check the indices against the files, repair them, and list what only a person can repair."""
     report = bank.sync(progress)
-    health = bank.read(lambda view: _health(view, bank, bank.settings, report))
-    return replace(health, secrets=tuple(_secrets(bank)))
+    return bank.read(lambda view: _health(view, bank, report))
 
 
-def _health(view: View, bank: Bank, settings: Settings, report: SyncReport) -> Health:
+def _health(view: View, bank: Bank, report: SyncReport) -> Health:
     notes, _, _, passages = documents.totals(view.manifest)
+    settings = bank.settings
+    context = Context(bank.layout, settings, bank.store, view.manifest)
+    found = findings(context)
+
+    def listed(rule: str) -> tuple[Unindexed, ...]:
+        return tuple(Unindexed(one.path, one.message) for one in found if one.rule == rule)
+
     return Health(
         bank=str(bank.layout.root),
         notes=notes,
         passages=passages,
-        unindexed=tuple(Unindexed(*row) for row in documents.unindexed(view.manifest)),
-        faults=tuple(FaultShown(*row) for row in documents.faults(view.manifest)),
-        broken_links=broken(view),
-        odd_names=tuple(
-            Unindexed(path, reason)
-            for path in documents.hashes(view.manifest)
-            if (reason := names.oddity(path))
+        unindexed=listed("unindexed"),
+        faults=tuple(
+            FaultShown(one.path, one.line, one.message) for one in found if one.rule == "fault"
         ),
-        same_ids=tuple(Duplicates(*row) for row in documents.same_ids(view.manifest)),
-        secrets=(),
+        broken_links=tuple(shown(*link) for link in context.once(broken_link.broken)),
+        odd_names=listed("odd-name"),
+        same_ids=tuple(Duplicates(*row) for row in context.once(same_id.claimed)),
+        secrets=context.once(secret.places),
+        findings=tuple(one for one in found if one.rule not in _LISTED),
         repaired=tuple(report.repaired),
         waiting=report.waiting,
         problem=report.problem or None,
@@ -140,13 +136,3 @@ def _health(view: View, bank: Bank, settings: Settings, report: SyncReport) -> H
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,
     )
-
-
-def _secrets(bank: Bank) -> Iterator[SecretShown]:
-    """Look for secrets in all files of the bank, those that are not indexed too."""
-    for path in sorted(bank.store.scan().files):
-        with suppress(MemoryBankError):  # it went meanwhile, or can't be read: listed elsewhere
-            text = notes.decoding.decode(bank.store.read_bytes(path)).text
-            for secret in notes.secrets.find(text, bank.settings.secrets.allow):
-                line = notes.secrets.line(text, secret.start)
-                yield SecretShown(path, line, secret.kind, notes.secrets.fingerprint(secret.value))

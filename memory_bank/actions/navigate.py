@@ -67,7 +67,8 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
         note = note_rows.note_at(view.manifest, node)
         number = note.number if note else -1
         out = link_table.outgoing(view.manifest, number)
-        return out, link_table.incoming(view.manifest, number), problems(view, out)
+        into = link_table.incoming(view.manifest, number)
+        return out, into, link_table.problems(view.manifest, out)
 
     out, into, wrong = bank.read(both)
     return NoteLinks(
@@ -102,39 +103,6 @@ def related(bank: Bank, name: str, limit: int = 10) -> tuple[Related, ...]:
     return tuple(Related(path, round(score, 4)) for path, score in found)
 
 
-def problems(view: View, rows: Sequence[LinkRow]) -> list[str]:
-    """Return for each link what is wrong with it, empty when nothing is.
-
-    Wrong is a target that several notes answer to, and a heading or block that its note lacks. A
-    ghost is not wrong: it may be a file, a person, a note to be written.
-    """
-    notes = sorted(
-        {row.dest for row in rows if row.dest is not None and (row.heading or row.anchor)}
-    )
-    headings, blocks = link_table.anchors(view.manifest, notes) if notes else (set(), set())
-    found = []
-    for row in rows:
-        last = row.heading.split("#")[-1].strip().casefold()
-        if row.ambiguous:
-            found.append(f"several notes answer to {row.target!r}")
-        elif (
-            row.dest is not None and row.anchor and (row.dest, row.anchor.casefold()) not in blocks
-        ):
-            found.append(f"{row.dest_key} has no block ^{row.anchor}")
-        elif row.dest is not None and last and not _has_heading(headings, row.dest, last):
-            found.append(f"{row.dest_key} has no heading {row.heading!r}")
-        else:
-            found.append("")
-    return found
-
-
-def broken(view: View) -> tuple[LinkShown, ...]:
-    """Return the broken links of the whole bank."""
-    rows = link_table.all_links(view.manifest)
-    wrong = problems(view, rows)
-    return tuple(shown(row, problem) for row, problem in zip(rows, wrong, strict=True) if problem)
-
-
 def count_problems(view: View) -> Counter[str]:
     """Count ghosts, broken links and orphans of the whole bank."""
     rows = link_table.all_links(view.manifest)
@@ -145,21 +113,9 @@ def count_problems(view: View) -> Counter[str]:
         ghosts=len(
             {row.ghost for row in rows if row.dest is None and not row.ambiguous and row.ghost}
         ),
-        broken_links=sum(1 for problem in problems(view, rows) if problem),
+        broken_links=sum(1 for problem in link_table.problems(view.manifest, rows) if problem),
         orphans=len(notes - linked - linking),
     )
-
-
-def _has_heading(headings: set[tuple[int, str]], note: int, wanted: str) -> bool:
-    """Tell whether a note has a heading; a Markdown link names it by its slug."""
-    if (note, wanted) in headings:
-        return True
-    return any(number == note and _slug(text) == _slug(wanted) for number, text in headings)
-
-
-def _slug(heading: str) -> str:
-    kept = "".join(char for char in heading if char.isalnum() or char in " -_")
-    return kept.strip().replace(" ", "-")
 
 
 def _graph(bank: Bank) -> LinkGraph:

@@ -10,7 +10,7 @@ from functools import partial
 from math import isfinite
 from os import PathLike, fspath
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from unicodedata import category
 
 from memory_bank.errors import BadInput, MemoryBankError
@@ -63,6 +63,7 @@ def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str,
     named that is among those `without`, however deep.
     """
     inside = partial(schema, without=without)
+    kind = str if get_origin(kind) is Literal else kind
     if origin := get_origin(kind):
         first, *rest = [item for item in get_args(kind) if item not in {type(None), Ellipsis}]
         if origin is UnionType or origin is Union:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -111,6 +111,28 @@ def with_field(manifest: Manifest, key: str, value: str) -> list[DocumentRow]:
         (key, value),
     )
     return [_document(row) for row in rows]
+
+
+def sharing(manifest: Manifest, key: str) -> Iterator[list[DocumentRow]]:
+    """Yield the live documents, not hidden, of each value of a field that several of them have."""
+    rows = manifest.execute(
+        "SELECT value FROM fields WHERE key = ? GROUP BY value HAVING count(*) > 1", (key,)
+    )
+    for (value,) in rows.fetchall():
+        found = with_field(manifest, key, value)
+        if len(found) > 1:
+            yield found
+
+
+def data_of(manifest: Manifest, key: str) -> Iterator[tuple[str, Any]]:
+    """Yield what the data of live documents, not hidden, have for a key, with their keys."""
+    rows = manifest.execute(
+        f"SELECT key, json_extract(data, '$.' || ?1) FROM documents WHERE {_LIVE} AND NOT hidden"
+        " AND json_extract(data, '$.' || ?1) IS NOT NULL ORDER BY key",
+        (key,),
+    )
+    for document, value in rows.fetchall():
+        yield document, json.loads(value)
 
 
 def dates(manifest: Manifest, numbers: Collection[int] | None = None) -> Dates:

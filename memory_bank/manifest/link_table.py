@@ -85,6 +85,44 @@ def anchors(
     return headings, {(document, anchor) for document, anchor in manifest.chunked(sql, documents)}
 
 
+def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
+    """Return for each link what is wrong with it, empty when nothing is.
+
+    Wrong is a target that several notes answer to, and a heading or block that its note lacks. A
+    ghost is not wrong: it may be a file, a person, a note to be written.
+    """
+    goals = sorted(
+        {row.dest for row in rows if row.dest is not None and (row.heading or row.anchor)}
+    )
+    headings, blocks = anchors(manifest, goals) if goals else (set(), set())
+    found = []
+    for row in rows:
+        last = row.heading.split("#")[-1].strip().casefold()
+        if row.ambiguous:
+            found.append(f"several notes answer to {row.target!r}")
+        elif (
+            row.dest is not None and row.anchor and (row.dest, row.anchor.casefold()) not in blocks
+        ):
+            found.append(f"{row.dest_key} has no block ^{row.anchor}")
+        elif row.dest is not None and last and not _has_heading(headings, row.dest, last):
+            found.append(f"{row.dest_key} has no heading {row.heading!r}")
+        else:
+            found.append("")
+    return found
+
+
+def _has_heading(headings: set[tuple[int, str]], note: int, wanted: str) -> bool:
+    """Tell whether a note has a heading; a Markdown link names it by its slug."""
+    if (note, wanted) in headings:
+        return True
+    return any(number == note and _slug(text) == _slug(wanted) for number, text in headings)
+
+
+def _slug(heading: str) -> str:
+    kept = "".join(char for char in heading if char.isalnum() or char in " -_")
+    return kept.strip().replace(" ", "-")
+
+
 def _rows(manifest: Manifest, where: str, values: Sequence[Any]) -> list[LinkRow]:
     found = manifest.execute(f"SELECT {_COLUMNS} {_FROM} WHERE {where}", values)
     return [_row(row) for row in found]

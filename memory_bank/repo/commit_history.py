@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from memory_bank import sqlite
@@ -34,6 +34,11 @@ class CommitHistory:
     def of(self, path: str) -> Committed | None:
         """Return what is known of a file, as of the last refresh; None if never committed."""
         return self._loaded().get(path)
+
+    @property
+    def paths(self) -> Collection[str]:
+        """The paths that were ever committed, as of the last refresh."""
+        return self._loaded().keys()
 
     @property
     def known(self) -> bool:

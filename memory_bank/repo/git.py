@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -45,10 +45,17 @@ _SETTINGS = (
 """Stronger than those of any file. Drivers of `filter`, `diff` and `merge` have names of their
 own, so none can be taken back: nothing here asks git to look into a file of the work tree, to show
 a difference or to merge. The same holds for what only fetches, sends, signs or edits."""
-_ORDINARY = ("--no-ext-diff", "--no-textconv", "--no-mailmap", "--no-show-signature", "-O/dev/null")
+_PLAIN = ("--no-ext-diff", "--no-textconv", "-O/dev/null")
+_ORDINARY = (*_PLAIN, "--no-mailmap", "--no-show-signature")
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 _MOVED = "R100"
 """What git says of a file that has another name and the same bytes."""
+_MOST_MOVES = 10
+"""How often one file is followed to its next name."""
+_LONGEST = 1000
+"""Characters of a path that git is asked for."""
+_AT_ONCE = 100
+"""Paths or commits that are named to git at once: systems bound the length of a command."""
 _LAST_SECOND = 253_402_300_799
 """Of the year 9999: what is later is no date."""
 
@@ -171,15 +178,79 @@ def tracks(tree: Path, folder: Path) -> bool:
 
 def would_track(tree: Path, file: Path) -> bool:
     """Tell whether a file is tracked, or would be by `git add --all`; False if git can't say."""
-    below = file.relative_to(tree).as_posix()
+    return bool(trackable(tree, [file]))
+
+
+def trackable(tree: Path, files: Sequence[Path]) -> set[Path]:
+    """Return those of some files that are tracked, or would be by `git add --all`."""
     every = ("--cached", "--others", "--exclude-standard")
-    return bool(_run(tree, "ls-files", "-z", *every, "--", below))
+    found: set[Path] = set()
+    for start in range(0, len(files), _AT_ONCE):
+        below = [file.relative_to(tree).as_posix() for file in files[start : start + _AT_ONCE]]
+        listed = _run(tree, "ls-files", "-z", *every, "--", *below) or ""
+        found.update(tree / name for name in listed.split("\0") if name)
+    return found
 
 
-def _renames(tree: Path) -> str:
+def _renames(tree: Path, partial: str = "--no-renames") -> str:
     """Return how renames are to be found: where blobs may be missing, without a look at any."""
-    partial = _run(tree, "config", "--get-regexp", _PARTIAL)
-    return "--no-renames" if partial else "--find-renames"
+    return partial if _run(tree, "config", "--get-regexp", _PARTIAL) else "--find-renames"
+
+
+def moved(tree: Path, paths: Collection[str]) -> dict[str, str]:
+    """Map those of some paths that are gone and that git moved to their names in the work tree.
+
+    Paths are below the work tree. What was moved again is followed. Moves that are staged count.
+    """
+    found: dict[str, str] = {}
+    wanted = {path: path for path in paths if _may_be_named(path)}
+    how = _renames(tree, "--find-renames=100%") if paths else ""
+    for _ in range(_MOST_MOVES):
+        if not wanted:
+            break
+        renames = _renamed(tree, sorted(set(wanted.values())), how)
+        ways = [(path, renames[last]) for path, last in wanted.items() if last in renames]
+        found |= {path: new for path, new in ways if os.path.lexists(tree / new)}
+        wanted = {path: new for path, new in ways if path not in found and new != path}
+    return found
+
+
+def _may_be_named(path: str) -> bool:
+    """Tell whether git can be asked for a path: one that it refuses would spoil all answers."""
+    outside = path.startswith(("/", "../")) or path in {"", ".", ".."}
+    return not outside and "\0" not in path and len(path) <= _LONGEST
+
+
+def _renamed(tree: Path, paths: Sequence[str], how: str) -> dict[str, str]:
+    """Map paths to their names after the last change that took them away, if that moved them."""
+    changes = ("-z", "--name-status", "--diff-filter=R", how)
+    staged = _run(tree, "diff-index", "--cached", *_PLAIN, *changes, "HEAD") or ""
+    renames = _pairs(staged)
+    wanted, commits = set(paths), dict[str, str]()
+    for start in range(0, len(paths), _AT_ONCE):
+        log = _run(
+            tree, "log", *_ORDINARY, "--format=%x1e%H", "-z", "--name-only", "--no-renames",
+            "--diff-filter=D", "--", *paths[start : start + _AT_ONCE],
+        )  # fmt: skip
+        for record in (log or "").split("\x1e")[1:]:
+            commit, *gone = [part.strip("\n") for part in record.split("\0") if part.strip("\n")]
+            for path in wanted.intersection(gone):
+                commits.setdefault(path, commit)  # the newest is first
+    names = sorted(set(commits.values()))
+    for start in range(0, len(names), _AT_ONCE):
+        some = names[start : start + _AT_ONCE]
+        log = _run(tree, "log", *_ORDINARY, "--no-walk", "--format=%x1e%H", *changes, *some, "--")
+        for record in (log or "").split("\x1e")[1:]:
+            commit, _, rest = record.partition("\0")
+            pairs = _pairs(rest).items()
+            renames |= {old: new for old, new in pairs if commits.get(old) == commit}
+    return {path: renames[path] for path in paths if path in renames}
+
+
+def _pairs(listed: str) -> dict[str, str]:
+    """Read the old and new names out of a list of renames."""
+    words = [word.lstrip("\n") for word in listed.split("\0")]
+    return dict(zip(words[1::3], words[2::3], strict=False))
 
 
 def ignores(tree: Path, file: Path) -> bool:

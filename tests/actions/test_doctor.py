@@ -3,7 +3,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from memory_bank import Bank, doctor
+from memory_bank.notes import merge_conflicts
+from memory_bank.notes.source import NotesSource
 
 Opening = Callable[..., Bank]
 
@@ -37,6 +41,39 @@ def test_each_ailment_is_named(folder: Path, opening: Opening) -> None:
     assert [(duplicates.note_id, duplicates.paths) for duplicates in health.same_ids] == [
         ("same", ("a.md", "b.md"))
     ]
+
+
+def test_findings_of_rules_without_a_list_of_their_own_are_named(
+    folder: Path, opening: Opening
+) -> None:
+    (folder / "a.md").write_text("<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> other\n")
+    (folder / "b.md").write_text("---\nid: [\n---\n[[a#Nowhere]]")
+    health = doctor(opening(folder))
+    assert [(one.rule, one.path, one.line) for one in health.findings] == [
+        ("merge-conflict", "a.md", 1)
+    ]
+    assert [fault.path for fault in health.faults] == ["b.md"]
+    assert not health.healthy
+
+
+def test_what_is_only_worth_knowing_leaves_a_bank_healthy(folder: Path, opening: Opening) -> None:
+    (folder / "what?.md").write_text("x")
+    health = doctor(opening(folder))
+    assert [file.path for file in health.odd_names] == ["what?.md"]
+    assert health.healthy
+
+
+def test_a_bank_that_a_former_version_indexed_is_looked_at_anew(
+    folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.md").write_text("<<<<<<< HEAD\nx\n=======\ny\n>>>>>>> other\n")
+    with monkeypatch.context() as former:
+        former.setattr(NotesSource, "fingerprint", "2")
+        former.setattr(merge_conflicts, "find", lambda text: [])
+        bank = opening(folder)
+        assert doctor(bank).healthy
+        bank.close()
+    assert not doctor(opening(folder)).healthy
 
 
 def test_what_is_damaged_is_mended_and_told(folder: Path, opening: Opening) -> None:

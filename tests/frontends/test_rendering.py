@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import PurePosixPath
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -136,6 +137,7 @@ class Whole:
     names: tuple[str, ...]
     each: Mapping[str, int]
     inner: tuple[Part, ...]
+    word: Literal["one", "other"]
 
 
 def test_a_schema_describes_what_plain_makes() -> None:
@@ -152,6 +154,7 @@ def test_a_schema_describes_what_plain_makes() -> None:
                 "type": "array",
                 "items": {"type": "object", "properties": {"name": {"type": "string"}}},
             },
+            "word": {"type": "string"},
         },
     }
     without = schema(Whole, depth=2, without=("name",))["properties"]["inner"]["items"]

@@ -27,6 +27,8 @@ def ask_everything(project: Path) -> bool:
         asked.root_commit(project),
         asked.history(project, project / ".memories"),
         asked.ignores(project, project / ".memories/sessions/a.md"),
+        asked.trackable(project, [project / ".memories/facts/bm25.md"]),
+        asked.moved(project, ["src/index.py"]) == {},
     )
     return all(answers)
 
@@ -224,9 +226,14 @@ def test_missing_blobs_are_not_fetched(
     found = asked.history(clone, clone / ".memories")
     assert found is not None
     assert {"facts/bm25.md", "facts/moved.md"} <= set(found)
+    gone = [".memories/facts/old.md", ".memories/facts/whole.md"]
+    (clone / ".memories/facts").mkdir(parents=True)
+    (clone / ".memories/facts/same.md").touch()
+    assert asked.moved(clone, gone) == {gone[1]: ".memories/facts/same.md"}
     assert not (tmp_path / "sprung").exists()
     monkeypatch.setattr(asked, "_PARTIAL", "nothing")
     asked.history(clone, clone / ".memories")  # where nobody says that blobs are missing
+    asked.moved(clone, gone)
     assert not (tmp_path / "sprung").exists()
 
 
@@ -240,13 +247,73 @@ def test_a_clone_without_blobs_still_knows_when_notes_came(
     assert sorted((clone / ".git/objects").rglob("*")) == packs, "nothing was fetched"
 
 
+def test_what_was_moved_is_followed_to_its_name_in_the_work_tree(
+    project: Path, tmp_path: Path, git: Git
+) -> None:
+    for name in ("a é", "b", "staged", "deleted", "back", "changed"):
+        (project / f"{name}.txt").write_text("".join(f"{name} {number}\n" for number in range(20)))
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "Add")
+    (project / "to").mkdir()
+    for moves in ([("a é", "to/a"), ("b", "c"), ("back", "x")], [("to/a", "last"), ("x", "back")]):
+        for old, new in moves:
+            git(project, "mv", f"{old}.txt", f"{new}.txt")
+        git(project, "commit", "-q", "-m", "Move")
+    with (project / "changed.txt").open("a") as file:
+        file.write("one more line\n")
+    git(project, "mv", "changed.txt", "new name.txt")
+    git(project, "rm", "-q", "deleted.txt")
+    git(project, "commit", "-q", "-am", "Move, change and delete")
+    git(project, "mv", "staged.txt", "now.txt")
+    names = ["a é", "b", "to/a", "staged", "deleted", "x", "changed", "never"]
+    odd = ["", ".", "../x", "/x", "*", ":(glob)*", "--all", "-", "x\0y", "x" * 5000, "y/" * 300]
+    assert asked.moved(project, [*(f"{name}.txt" for name in names), *odd]) == {
+        "a é.txt": "last.txt",
+        "b.txt": "c.txt",
+        "to/a.txt": "last.txt",
+        "staged.txt": "now.txt",
+        "x.txt": "back.txt",
+        "changed.txt": "new name.txt",
+    }
+    assert asked.moved(project, []) == {}
+    assert asked.moved(tmp_path, ["a"]) == {}
+
+
+def test_many_paths_and_many_commits_are_asked_for_at_once(project: Path, git: Git) -> None:
+    for number in range(250):
+        (project / f"{number}.txt").write_text(f"text {number}\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "Add")
+    (project / "to").mkdir()
+    for number in range(250):
+        (project / f"{number}.txt").rename(project / f"to/{number}.txt")
+        if number % 2:
+            git(project, "add", "-A")
+            git(project, "commit", "-q", "-m", "Move")
+    found = asked.moved(project, [f"{number}.txt" for number in range(250)])
+    assert found == {f"{number}.txt": f"to/{number}.txt" for number in range(250)}
+
+
+def test_the_files_that_would_be_tracked_are_told_from_those_left_out(
+    project: Path, git: Git
+) -> None:
+    (project / ".gitignore").write_text("*.tmp\n")
+    for name in ("new.py", "a.tmp", "forced.tmp"):
+        (project / name).write_text("x")
+    git(project, "add", "-f", "forced.tmp")
+    files = [project / name for name in ("src/index.py", "new.py", "a.tmp", "forced.tmp", "gone")]
+    assert asked.trackable(project, files) == {files[0], files[1], files[3]}
+
+
 def blobless(project: Path, folder: Path, git: Git) -> Path:
     """Clone a project, with a note that was moved and changed, without its blobs."""
     note = project / ".memories/facts/old.md"
     note.write_text("a text that is long enough to be known again\n" * 5)
+    (project / ".memories/facts/whole.md").write_text("a text that stays as it is\n" * 5)
     git(project, "add", "-A")
     git(project, "commit", "-q", "-m", "Old")
     git(project, "mv", ".memories/facts/old.md", ".memories/facts/moved.md")
+    git(project, "mv", ".memories/facts/whole.md", ".memories/facts/same.md")
     (project / ".memories/facts/moved.md").write_text(
         f"{note.name}\n" + "a text that is long\n" * 5
     )

@@ -17,6 +17,7 @@ _OURS = frozenset(
     {
         *("schema_version", "action", "etag", "content_hash", "stamp", "repaired", "total_size"),
         *("created_at", "updated_at", "last_accessed_at", "mode_used", "fallback_reason"),
+        *("rule", "severity"),
     }
 )
 """Fields whose text this program makes up by itself. Any other text is a quote."""

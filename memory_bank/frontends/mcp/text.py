@@ -162,6 +162,11 @@ def synced(report: SyncReport, quotes: Quotes) -> str:
 def health(found: Health, quotes: Quotes) -> str:
     """Show what is wrong, in quotes where notes say it."""
     lines = [
+        *(
+            f"{one.rule}: {one.path}:{one.line}: {one.message}"
+            + (f" (fix: {one.fix})" if one.fix else "")
+            for one in found.findings
+        ),
         *(f"not indexed: {one.path}: {one.reason}" for one in found.unindexed),
         *(f"fault: {one.path}:{one.line}: {one.reason}" for one in found.faults),
         *(f"broken link: {one.source}:{one.line}: {one.problem}" for one in found.broken_links),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,32 @@ def test_doctor(mb: Run, project: Path) -> None:
     assert [file["path"] for file in found["unindexed"]] == ["huge.md"]
     assert found["unindexed"][0]["reason"]
     assert found["healthy"] is False
+
+
+def test_doctor_says_how_to_put_right_what_a_rule_found(
+    mb: Run, project: Path, git: Callable[..., str]
+) -> None:
+    git(project, "mv", "src/index.py", "src/main.py")
+    git(project, "mv", ".memories/facts/bm25.md", ".memories/facts/ranking.md")
+    git(project, "commit", "-q", "-m", "Move")
+    answer = mb("doctor", "--check")
+    assert answer.code == 3
+    assert (
+        "missing-file-ref (1):\n  .memories/decisions/tantivy.md:6  file_refs names src/index.py,"
+        " which git moved (fix: src/main.py)\n" in answer.out
+    )
+    assert (
+        "moved-link (1):\n  .memories/decisions/tantivy.md:16  leads to facts/bm25.md, which git"
+        " moved to facts/ranking.md (fix: facts/ranking)\n" in answer.out
+    )
+    assert mb("doctor", "--json").json["findings"][0] == {
+        "rule": "missing-file-ref",
+        "severity": "warning",
+        "path": "decisions/tantivy.md",
+        "line": 6,
+        "message": "file_refs names src/index.py, which git moved",
+        "fix": "src/main.py",
+    }
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

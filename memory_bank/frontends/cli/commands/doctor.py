@@ -49,48 +49,11 @@ def _show(call: Call, health: Health) -> None:
         f": {count(health.notes, 'note')}, {count(health.passages, 'passage')}",
         f", embedder {health.embedder}",
     )
-    _list(
-        call,
-        "not indexed",
-        [((call.place(file.path), "place"), f"  {file.reason}") for file in health.unindexed],
-    )
-    _list(
-        call,
-        "read with faults",
-        [
-            ((call.place(fault.path, fault.line), "place"), f"  {fault.reason}")
-            for fault in health.faults
-        ],
-    )
-    _list(
-        call,
-        "broken links",
-        [
-            ((call.place(link.source, link.line), "place"), f"  {link.problem}")
-            for link in health.broken_links
-        ],
-    )
-    _list(
-        call,
-        "odd names, read all the same",
-        [((call.place(file.path), "place"), f"  {file.reason}") for file in health.odd_names],
-    )
-    _list(
-        call,
-        "same id in several notes",
-        [
-            (f"{duplicates.note_id}  ", (", ".join(map(call.place, duplicates.paths)), "place"))
-            for duplicates in health.same_ids
-        ],
-    )
-    _list(
-        call,
-        "secrets in notes",
-        [
-            ((call.place(one.path, one.line), "place"), f"  {one.kind} (hash {one.hash})")
-            for one in health.secrets
-        ],
-    )
+    for heading, rows in _lists(call, health).items():
+        if rows:
+            page.line((f"{heading} ({len(rows)}):", "bad"))
+        for row in rows:
+            page.line("  ", *row)
     call.show_repaired(health.repaired)
     if health.waiting:
         page.line(("waiting: ", "warn"), f"{count(health.waiting, 'passage')} without a vector")
@@ -106,8 +69,30 @@ def _show(call: Call, health: Health) -> None:
         page.line(("all is well", "good"))
 
 
-def _list(call: Call, heading: str, rows: Sequence[Sequence[Piece]]) -> None:
-    if rows:
-        call.page.line((f"{heading} ({len(rows)}):", "bad"))
-    for row in rows:
-        call.page.line("  ", *row)
+def _lists(call: Call, health: Health) -> dict[str, list[Sequence[Piece]]]:
+    """Return what is wrong, by heading."""
+
+    def at(path: str, line: int | None, said: str) -> Sequence[Piece]:
+        return (call.place(path, line), "place"), f"  {said}"
+
+    lists: dict[str, list[Sequence[Piece]]] = {
+        "not indexed": [at(one.path, None, one.reason) for one in health.unindexed],
+        "read with faults": [at(one.path, one.line, one.reason) for one in health.faults],
+        "broken links": [
+            at(one.source, one.line, one.problem or "") for one in health.broken_links
+        ],
+        "odd names, read all the same": [
+            at(one.path, None, one.reason) for one in health.odd_names
+        ],
+        "same id in several notes": [
+            (f"{same.note_id}  ", (", ".join(map(call.place, same.paths)), "place"))
+            for same in health.same_ids
+        ],
+        "secrets in notes": [
+            at(one.path, one.line, f"{one.kind} (hash {one.hash})") for one in health.secrets
+        ],
+    }
+    for one in health.findings:
+        fix = f" (fix: {one.fix})" if one.fix else ""
+        lists.setdefault(one.rule, []).append(at(one.path, one.line, one.message + fix))
+    return lists

@@ -20,6 +20,6 @@ def sync_memories(call: Call, *, rebuild: bool = False) -> maintenance.SyncRepor
 
 @tool("Check memories", text.health, reads=True, depth=2)
 def check_memories(call: Call) -> doctor.Health:
-    """List files that are not indexed, faults in notes, broken links and ids used twice."""
+    """List files not indexed, faults and merge conflicts, broken links, gone files, duplicates."""
     with call.shared.another() as bank:
         return doctor.doctor(bank, tell)

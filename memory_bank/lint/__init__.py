@@ -1,0 +1,1 @@
+"""What is wrong with a bank: one file a rule."""

@@ -1,0 +1,29 @@
+"""Links to several notes, or to a heading or block that a note lacks."""
+
+from collections.abc import Iterator
+
+from memory_bank.lint.base import Context, Place
+from memory_bank.manifest import link_table
+from memory_bank.manifest.link_table import LinkRow
+
+SUMMARY = "a link leads to several notes, or to a heading or block that is not there"
+SEVERITY = "warning"
+
+
+def check(bank: Context) -> Iterator[Place]:
+    """Yield the broken links."""
+    for row, problem in bank.once(broken):
+        yield Place(row.source_key, row.line, problem)
+
+
+def broken(bank: Context) -> Iterator[tuple[LinkRow, str]]:
+    """Yield the broken links, each with what is wrong with it."""
+    rows = bank.once(links)
+    for row, problem in zip(rows, link_table.problems(bank.manifest, rows), strict=True):
+        if problem:
+            yield row, problem
+
+
+def links(bank: Context) -> list[LinkRow]:
+    """Return all links of the bank."""
+    return link_table.all_links(bank.manifest)

@@ -1,0 +1,66 @@
+"""Files of the project that notes name in `file_refs` and that are gone."""
+
+import os
+import posixpath
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from memory_bank.lint.base import Context, Place
+from memory_bank.manifest import documents
+from memory_bank.notes import frontmatter
+from memory_bank.notes.block_positions import BREAK
+from memory_bank.notes.name_forms import of_file
+
+SUMMARY = "a file in file_refs is gone"
+SEVERITY = "warning"
+_NO_FILE = re.compile(r"[*?\[\0]|://|\A[A-Za-z]:|\A/|\A\.\.?(?:/|\Z)")
+"""Patterns, addresses, and what is not below the project: nothing is said of them."""
+_INSIDE = re.compile(r"[#:].*", re.DOTALL)
+"""A line or a heading behind a file's name."""
+
+
+class _Missing(NamedTuple):
+    note: str
+    written: str
+    file: str
+    """Below the project."""
+
+
+def check(bank: Context) -> Iterator[Place]:
+    """Yield the references to no file, with its new name where git moved it."""
+    if not bank.layout.prefix:
+        return  # a bank without a project: nobody knows where its files are
+    missing = list(_missing(bank))
+    moved = bank.moved({one.file for one in missing}, bank.layout.project)
+    for one in missing:
+        new = moved.get(one.file)
+        what = "which git moved" if new else "which is gone"
+        line = _line(bank.text(one.note) or "", one.written)
+        yield Place(one.note, line, f"file_refs names {one.written}, {what}", new)
+
+
+def _missing(bank: Context) -> Iterator[_Missing]:
+    there: dict[str, bool] = {}
+    for path, found in documents.data_of(bank.manifest, "file_refs"):
+        for written in found:
+            file = posixpath.normpath(of_file(str(written), bank.layout))
+            if file not in there:
+                outside = any(map(_NO_FILE.search, (str(written), file)))
+                there[file] = outside or _exists(bank, file)
+            if not there[file]:
+                yield _Missing(path, str(written), _INSIDE.sub("", file))
+
+
+def _exists(bank: Context, file: str) -> bool:
+    """Tell whether a file, or a note, has this name, perhaps with a line or heading behind it."""
+    names = {file, _INSIDE.sub("", file)}
+    folders = (bank.layout.project, bank.layout.root)
+    return any(os.path.lexists(folder / name) for folder in folders for name in names)
+
+
+def _line(text: str, written: str) -> int:
+    """Return the line of the front matter that has a reference."""
+    parts = frontmatter.split(text)
+    lines = BREAK.split(parts.opening + parts.block)
+    return next((number for number, line in enumerate(lines, 1) if written in line), 1)

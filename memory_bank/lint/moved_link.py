@@ -1,0 +1,54 @@
+"""Links to notes that have another name since git moved them."""
+
+import posixpath
+from collections.abc import Iterator
+
+from memory_bank.filenames import NOTE_SUFFIXES
+from memory_bank.lint.base import Context, Place
+from memory_bank.lint.broken_link import links
+from memory_bank.manifest.link_table import LinkRow
+from memory_bank.notes.link_targets import spoken
+from memory_bank.notes.names import key, name_of
+
+SUMMARY = "a link leads nowhere since git moved the note"
+SEVERITY = "warning"
+_REFERENCE = "reference"
+
+
+def check(bank: Context) -> Iterator[Place]:
+    """Yield the links to no note whose name is one that a note had before git moved it."""
+    prefix = bank.layout.prefix
+    ghosts = [
+        (row, key(name_of(row.ghost.removeprefix(prefix))))
+        for row in bank.once(links)
+        if row.ghost and not row.ambiguous and row.kind != _REFERENCE
+    ]
+    if not ghosts:
+        return
+    former = _former(bank, {name for _, name in ghosts})
+    moved = bank.moved(set(former.values()), bank.layout.root)
+    for row, name in ghosts:
+        old = former.get(name, "")
+        if new := moved.get(old):
+            what = f"leads to {old}, which git moved to {new}"
+            yield Place(row.source_key, row.line, what, _written(row, new))
+
+
+def _former(bank: Context, wanted: set[str]) -> dict[str, str]:
+    """Map names that are wanted to the paths, gone now, of the only notes that had them."""
+    there = set(bank.files)
+    found: dict[str, dict[int, set[str]]] = {}
+    for path in bank.committed():
+        if path.endswith(NOTE_SUFFIXES) and path not in there:
+            for name, rank in spoken(path, ()):
+                if name in wanted:
+                    found.setdefault(name, {}).setdefault(rank, set()).add(path)
+    best = {name: paths[min(paths)] for name, paths in found.items()}
+    return {name: next(iter(paths)) for name, paths in best.items() if len(paths) == 1}
+
+
+def _written(row: LinkRow, new: str) -> str:
+    """Return how a link names the note at its new path."""
+    if row.kind == "markdown":
+        return posixpath.relpath(new, posixpath.dirname(row.source_key) or ".")
+    return name_of(new)

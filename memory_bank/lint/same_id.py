@@ -1,0 +1,22 @@
+"""Notes that claim one id."""
+
+from collections.abc import Iterator
+
+from memory_bank.lint.base import Context, Place
+from memory_bank.manifest import documents
+
+SUMMARY = "several notes claim the same id"
+SEVERITY = "error"
+
+
+def check(bank: Context) -> Iterator[Place]:
+    """Yield each note whose id another one has too."""
+    for note_id, paths in bank.once(claimed):
+        for path in paths:
+            others = ", ".join(other for other in paths if other != path)
+            yield Place(path, 1, f"has the id {note_id}, as {others}")
+
+
+def claimed(bank: Context) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the ids that several notes claim, with their paths."""
+    return documents.same_ids(bank.manifest)

@@ -1,0 +1,145 @@
+"""Every lint rule keeps the contract of lint/base.py, one of a few lines too."""
+
+from __future__ import annotations
+
+import os
+import random
+import string
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank import Bank, lint, plugins
+from memory_bank.lint.base import SEVERITIES, Context, Finding, findings, rules
+from tests.frontends.cli.conftest import Run
+from tests.frontends.cli.conftest import mb as mb  # noqa: PLC0414  (a fixture)
+from tests.repo import hostile
+
+Git = Callable[..., str]
+TODO = '''"""Notes that ask for work."""
+
+from memory_bank.lint.base import Place
+
+SUMMARY = "a note asks for work"
+SEVERITY = "info"
+
+
+def check(bank):
+    for path in bank.files:
+        for number, line in enumerate((bank.text(path) or "").splitlines(), 1):
+            if "TODO" in line:
+                yield Place(path, number, "asks for work", "do it")
+'''
+SECRET = "gh" + "p_" + "".join(random.Random(4).choices(string.ascii_letters, k=36))
+CONFLICT = "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n"
+
+
+@pytest.fixture
+def todo(tmp_path: Path) -> Iterator[None]:
+    """Add a rule of one file."""
+    plugin = tmp_path / "plugins" / "to_do.py"
+    plugin.parent.mkdir()
+    plugin.write_text(TODO)
+    places = list(lint.__path__)
+    lint.__path__.append(str(plugin.parent))
+    plugins._names.cache_clear()
+    yield
+    lint.__path__[:] = places
+    plugins._names.cache_clear()
+
+
+@pytest.fixture
+def ailing(project: Path, git: Git) -> Path:
+    """Make a bank in which every rule finds something."""
+    notes = project / ".memories"
+    git(project, "mv", ".memories/decisions/whoosh.md", ".memories/moved.md")
+    git(project, "mv", "src/index.py", "src/main.py")
+    git(project, "commit", "-q", "-m", "Move")
+    (notes / "binary.md").write_bytes(b"\0")
+    (notes / "faulty.md").write_text("---\nid: [\n---\n[[facts/bm25#Nowhere]]\n")
+    (notes / "conflict.md").write_text(CONFLICT)
+    for name in ("what?", "one", "two"):
+        (notes / f"{name}.md").write_text("---\nid: same\n---\nThe same.\n")
+    (notes / "secret.md").write_text(f"token: {SECRET}\n")
+    return project
+
+
+def run(bank: Bank) -> list[Finding]:
+    bank.sync()
+    return bank.read(
+        lambda view: findings(Context(bank.layout, bank.settings, bank.store, view.manifest))
+    )
+
+
+@pytest.mark.parametrize("name", rules())
+def test_says_what_it_finds_in_a_line_and_how_severe_that_is(name: str) -> None:
+    rule = rules()[name]
+    assert rule.SUMMARY
+    assert "\n" not in rule.SUMMARY
+    assert not rule.SUMMARY.endswith(".")
+    assert rule.SEVERITY in SEVERITIES
+    assert name.replace("-", "").isalpha()
+
+
+def test_each_finds_something_where_there_is_something_and_nothing_else(
+    ailing: Path, project: Path, opening: Callable[..., Bank]
+) -> None:
+    found = run(opening(ailing))
+    assert {one.rule for one in found} == set(rules())
+    for one in found:
+        assert os.path.lexists(project / ".memories" / one.path), one
+        text = (project / ".memories" / one.path).read_bytes()
+        assert 1 <= one.line <= text.count(b"\n") + 1, one
+        assert one.message, one
+        assert not one.message.endswith("."), one
+        assert one.fix is None or one.fix, one
+
+
+def test_a_healthy_bank_has_no_findings(bank: Bank) -> None:
+    assert run(bank) == []
+
+
+def test_none_changes_anything(ailing: Path, opening: Callable[..., Bank], git: Git) -> None:
+    bank = opening(ailing)
+    bank.sync()
+    before = git(ailing, "status", "--porcelain", "--ignored=no")
+    first = run(bank)
+    assert run(bank) == first
+    assert git(ailing, "status", "--porcelain", "--ignored=no") == before
+
+
+def test_a_repository_of_ill_will_starts_nothing_and_ends_nothing(
+    ailing: Path, opening: Callable[..., Bank], tmp_path: Path, git: Git
+) -> None:
+    notes = ailing / ".memories"
+    refs = ["../../etc/passwd", "-x", "--output=x", ":(top)src", '"a\\0b"', "x" * 5000, "\\u202e"]
+    listed = "".join(f"  - {ref}\n" for ref in refs)
+    (notes / "ill.md").write_text(
+        f"---\nfile_refs:\n{listed}---\n[[--all]] [[../../..]] [[{'a/' * 900}]]\n"
+    )
+    (notes / "out.md").symlink_to("/etc/passwd")
+    (notes / "loop.md").symlink_to("loop.md")
+    hostile.plant(ailing, hostile.trap(tmp_path), git, "--local")
+    hostile.spring(ailing)
+    (tmp_path / "sprung").unlink()
+    found = run(opening(ailing))
+    assert {one.rule for one in found} == set(rules())
+    assert not (tmp_path / "sprung").exists()
+    assert not (ailing / "x").exists()
+
+
+def test_a_rule_of_one_file_is_found_and_runs(todo: None, mb: Run, project: Path) -> None:
+    (project / ".memories/plan.md").write_text("# Plan\n\nTODO: ship it\n")
+    assert mb("doctor", "--json").json["findings"] == [
+        {
+            "rule": "to-do",
+            "severity": "info",
+            "path": "plan.md",
+            "line": 3,
+            "message": "asks for work",
+            "fix": "do it",
+        }
+    ]
+    assert "to-do (1):\n  .memories/plan.md:3  asks for work (fix: do it)\n" in mb("doctor").out
+    assert mb("doctor", "--check").code == 0

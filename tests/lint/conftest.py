@@ -1,0 +1,28 @@
+"""A bank as rules see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank import Bank
+from memory_bank.lint.base import Context, Finding, findings
+
+Lint = Callable[..., list[Finding]]
+
+
+@pytest.fixture
+def lint(opening: Callable[..., Bank]) -> Lint:
+    """Return what one rule finds in a bank."""
+
+    def run(place: Path, rule: str, **settings: object) -> list[Finding]:
+        bank = opening(place, **settings)
+        bank.sync()
+        found = bank.read(
+            lambda view: findings(Context(bank.layout, bank.settings, bank.store, view.manifest))
+        )
+        return [one for one in found if one.rule == rule]
+
+    return run
