@@ -224,7 +224,7 @@ def _spelled(bank: Bank, condition: filters.Condition) -> filters.Condition:
 
 def _fittest(links: Sequence[LinkShown], text: str) -> tuple[LinkShown, ...]:
     """Return links with those first that have the most of a question's words around them."""
-    return tuple(sorted(links, key=lambda link: -snippets.words_of(text, link.context)))
+    return tuple(sorted(links, key=lambda link: -snippets.count_words(text, link.context)))
 
 
 def _recalled(

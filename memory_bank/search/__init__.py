@@ -1,1 +1,1 @@
-"""From the words of a question to ranked hits that say why they are there."""
+"""From a parsed query to ranked hits with the reasons for their scores."""

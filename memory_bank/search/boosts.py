@@ -1,4 +1,4 @@
-"""What time and use make of a score; all constants are settings."""
+"""Factors for a note's age and accesses; all constants are settings."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from memory_bank.config import Memory
 
 _DAY = 86400.0
 _FULL_COUNT = 100
-"""Accesses at which the count's boost reaches its weight."""
+"""Number of accesses at which the count's boost reaches its weight."""
 
 
-def access(settings: Memory, seen: Access, now: float) -> float:
+def access(settings: Memory, accessed: Access, now: float) -> float:
     """Return 1 + w1·max(0, 1 − age/30 d) + w2·ln(n + 1)/ln 100, with the age of the last access."""
-    age = (now - seen.last) / (settings.access_boost_days * _DAY)
-    recent = max(0.0, 1.0 - max(0.0, age)) if seen.times else 0.0
-    often = math.log(seen.times + 1) / math.log(_FULL_COUNT)
+    age = (now - accessed.last) / (settings.access_boost_days * _DAY)
+    recent = max(0.0, 1.0 - max(0.0, age)) if accessed.times else 0.0
+    often = math.log(accessed.times + 1) / math.log(_FULL_COUNT)
     return 1.0 + settings.access_recency_weight * recent + settings.access_count_weight * often
 
 
 def recency(settings: Memory, created: float, now: float) -> float:
-    """Return the factor of a note created within the boost's days, else 1."""
+    """Return the boost of a note created within `recency_boost_days`, else 1."""
     young = 0 <= now - created < settings.recency_boost_days * _DAY
     return settings.recency_boost_factor if young else 1.0
 
 
-def most(settings: Memory) -> float:
-    """Return more than any note's factors come to: up to a hundred million accesses."""
+def upper_bound(settings: Memory) -> float:
+    """Return an upper bound of a note's combined factors, for up to a hundred million accesses."""
     accessed = 1.0 + settings.access_recency_weight + 4.0 * settings.access_count_weight
     return accessed * settings.recency_boost_factor

@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion: the classic way to make one list of several, kept as a setting."""
+"""Reciprocal rank fusion, used when the setting `fusion` is `rrf`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memory_bank.search.hits import Ranking, Reason
 
 
 class Ranked(NamedTuple):
-    """One retriever's answer."""
+    """The matches of one retriever."""
 
     name: str
     matches: Matches
@@ -19,7 +19,7 @@ class Ranked(NamedTuple):
 def by_ranks(lists: Sequence[Ranked], k: float = 60.0) -> Ranking:
     """Add 1 / (k + rank) over the lists (Cormack, Clarke and Buettcher 2009).
 
-    Scaled so that a passage that is first in every list gets 1.
+    Scores are scaled so that a passage that is first in every list gets 1.
     """
     full = sum(1 for ranked in lists if ranked.matches)
     places = [{row: place for place, row in enumerate(ranked.matches.rows, 1)} for ranked in lists]

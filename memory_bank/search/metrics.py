@@ -1,7 +1,7 @@
-"""How good an answer is: recall, NDCG, reciprocal rank.
+"""Metrics of retrieval: recall, NDCG, reciprocal rank; all from 0 to 1.
 
-All take the names found, best first and each once, and the grades of the names that are to be
-found: 1 and more are relevant, 0 and less are not. Shares are from 0 to 1.
+All take the names found, best first and each once, and the grades of the names to find: a grade
+above 0 is relevant.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from math import log2
 Grades = Mapping[str, float]
 
 NAMES = ("recall@1", "recall@5", "recall@10", "ndcg@10", "mrr")
-"""What `measure` returns, in this order."""
+"""The metrics that `measure` returns, in this order."""
 
 
 def recall_at(found: Sequence[str], grades: Grades, k: int) -> float:
@@ -38,7 +38,7 @@ def reciprocal_rank(found: Sequence[str], grades: Grades) -> float:
 
 
 def measure(found: Sequence[str], grades: Grades) -> dict[str, float]:
-    """Return every measure of one answer."""
+    """Return every metric of one answer."""
     values = (
         *(recall_at(found, grades, k) for k in (1, 5, 10)),
         ndcg_at(found, grades, 10),
@@ -48,7 +48,7 @@ def measure(found: Sequence[str], grades: Grades) -> dict[str, float]:
 
 
 def mean(answers: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Return the mean of each measure over answers; every answer counts the same."""
+    """Return the unweighted mean of each metric over answers."""
     names = answers[0] if answers else dict.fromkeys(NAMES)
     return {name: sum(one[name] for one in answers) / max(len(answers), 1) for name in names}
 

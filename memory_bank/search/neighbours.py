@@ -1,4 +1,4 @@
-"""What stands before and after a note in a sequence: the notes that it is linked to."""
+"""The notes before and after a note in a sequence of linked notes."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ _NOWHERE = (None, None)
 
 
 class Neighbours:
-    """Finds the passages beside notes, over links between notes; None where there is none."""
+    """Finds passages of the notes before and after a note, by the links between them."""
 
     def __init__(self, context: Context) -> None:
-        """Know how the notes of candidates hang together."""
+        """Use the links between the notes of candidates."""
         self._after = context.following
         self._before = {later: earlier for earlier, later in context.following.items()}
         self._spans = context.spans
 
     def linked(self, note: int) -> bool:
-        """Tell whether a note stands in a sequence."""
+        """Tell whether a note is in a sequence."""
         return note in self._after or note in self._before
 
     def beside(self, note: int) -> tuple[int | None, ...]:
-        """Return the last passages of the two notes before, then the first ones of those after.
+        """Return the last passages of the two notes before, then the first of the two after.
 
-        The nearest comes first.
+        The nearer note comes first; None where there is no note.
         """
         return (*self._steps(self._before, note, 1), *self._steps(self._after, note, 0))
 

@@ -12,12 +12,12 @@ from memory_bank.manifest.filters import Condition
 from memory_bank.retrievers.base import Question
 
 KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links"])
-"""Keys of our own; the keys of the bank's front matter come on top."""
-_LONGEST = 10_000
-"""Characters of a query that are read: a longer one is a text, whose first words will do."""
-_INSISTS = 4
-"""Words beside the quoted ones up to which a query is no sentence."""
-_SAME = {"tags": "tag", "after": "since", "folder": "in", "link": "links"}
+"""Keys of conditions, in addition to those of the bank's front matter."""
+_MAX_CHARACTERS = 10_000
+"""Maximum number of characters of a query that are read."""
+_MAX_OTHER_WORDS = 4
+"""Maximum number of unquoted words of a query that is not a sentence."""
+_SYNONYMS = {"tags": "tag", "after": "since", "folder": "in", "link": "links"}
 
 _PART = re.compile(
     r"""(?P<negated>(?<!\S)-)?
@@ -32,22 +32,22 @@ _DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
 
 
 class Query(NamedTuple):
-    """A question taken apart."""
+    """A parsed query."""
 
     question: Question
     conditions: tuple[Condition, ...] = ()
 
 
 def parse(text: str, fields: Collection[str] = (), now: datetime | None = None) -> Query:
-    """Take a query apart; `fields` are the front-matter keys that may be filtered by.
+    """Parse a query; `fields` are the front-matter keys that can be filtered by.
 
-    What looks like a condition but is none (`TODO: fix`, a time, a URL) is plain words.
+    Text that only looks like a condition (`TODO: fix`, a time, a URL) is read as words.
     """
     words: list[str] = []
     phrases: list[str] = []
     excluded: list[str] = []
     conditions: list[Condition] = []
-    for part in _PART.finditer(text[:_LONGEST]):
+    for part in _PART.finditer(text[:_MAX_CHARACTERS]):
         negated = part["negated"] is not None
         key = part["key"] or part["word_key"]
         if key:
@@ -65,14 +65,14 @@ def parse(text: str, fields: Collection[str] = (), now: datetime | None = None) 
             words.append(inside)
         elif part["phrase"] is None:
             words.append(part[0])
-    # In a sentence, quotes set off a title or a term; on their own they insist.
+    # In a sentence, quotes mark a title or a term; otherwise the phrase is required.
     quoted = sum(len(phrase.split()) for phrase in phrases)
-    insists = len(" ".join(words).split()) - quoted <= _INSISTS
+    required = len(" ".join(words).split()) - quoted <= _MAX_OTHER_WORDS
     question = Question(
         " ".join(words),
-        required=tuple(phrases) if insists else (),
+        required=tuple(phrases) if required else (),
         excluded=tuple(excluded),
-        preferred=() if insists else tuple(phrases),
+        preferred=() if required else tuple(phrases),
     )
     return Query(question, tuple(conditions))
 
@@ -84,7 +84,7 @@ def conditions(
     since: str | datetime | None = None,
     before: str | datetime | None = None,
 ) -> tuple[Condition, ...]:
-    """Return the conditions that an action's own parameters mean; all must be met."""
+    """Return the conditions that an action's parameters stand for; all must be met."""
     found: list[Condition] = []
     if tags:
         found += [Condition("tag", tag) for tag in notes.schema.normalise_tags(tags)]
@@ -100,7 +100,7 @@ def _condition(
     key: str, value: str, fields: Collection[str], now: datetime | None
 ) -> Condition | None:
     name = key.lower()
-    name = _SAME.get(name, name)
+    name = _SYNONYMS.get(name, name)
     if name in {"since", "before"}:
         try:
             return Condition(name, moment(value, now))

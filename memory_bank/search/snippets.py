@@ -1,4 +1,4 @@
-"""What of a note is shown: the matching section, and a snippet around the words."""
+"""Snippets: the piece of a text around the words of a question."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from functools import lru_cache
 from memory_bank.retrievers.keyword.analyzer import STOP_WORDS
 
 SNIPPET = 240
-"""Characters of a snippet, about."""
+"""Approximate length of a snippet, in characters."""
 _HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*\n+|[ \t]*\n)+")
 
 
 def snippet(text: str, question: str, size: int = SNIPPET) -> str:
-    """Return the piece of a text where most of a question's words are, white space folded.
+    """Return the piece of a text with most of a question's words, white space folded.
 
-    Headings at the start are left out: an answer names them anyway.
+    Headings at the start are left out, since an answer has them in another field.
     """
     folded = " ".join((_HEADINGS.sub("", text) or text).split())
     if len(folded) <= size:
         return folded
     lowered = folded.lower()
-    words = _subject(question)
+    words = _content_words(question)
     places = _places(lowered, words, whole=True)
-    if not places:  # words that begin alike: inflections count
+    if not places:  # count inflections: words with the same beginning
         stems = {_stem(word) for word in words}
         places = _places(lowered, stems, whole=False)
     start = _densest(sorted(places), size) if places else 0
@@ -36,10 +36,10 @@ def snippet(text: str, question: str, size: int = SNIPPET) -> str:
     return ("… " if start else "") + shown + (" …" if end < len(folded) else "")
 
 
-def words_of(question: str, text: str) -> float:
-    """Return how many of a question's words a text has; one with another ending is half a word."""
+def count_words(question: str, text: str) -> float:
+    """Return how many of a question's words a text has; one with another ending counts half."""
     lowered, found = text.lower(), 0.0
-    for word in _subject(question):
+    for word in _content_words(question):
         if _places(lowered, [word], whole=True):
             found += 1
         elif _places(lowered, [_stem(word)], whole=False):
@@ -63,7 +63,7 @@ def _densest(places: Sequence[int], size: int) -> int:
 
 
 def _places(text: str, words: Collection[str], *, whole: bool) -> list[int]:
-    """Return where words begin in a text; compiling a pattern would cost more than looking."""
+    """Return where words begin in a text; compiling a pattern would take longer than this loop."""
     found = []
     padded = f" {text} "
     for word in words:
@@ -78,7 +78,7 @@ def _places(text: str, words: Collection[str], *, whole: bool) -> list[int]:
 
 
 @lru_cache(maxsize=64)
-def _subject(question: str) -> frozenset[str]:
-    """Return the words of a question that say what it is about, in small letters."""
+def _content_words(question: str) -> frozenset[str]:
+    """Return the words of a question that are no stop words, in lower case."""
     words = (word.lower() for word in re.findall(r"\w+", question))
     return frozenset(word for word in words if word not in STOP_WORDS)

@@ -37,16 +37,16 @@ PARTS: dict[str, tuple[Swap, ...]] = {
     "stop words dropped": ((analyzer, "STOP_WORDS", frozenset()),),
     "title, identifiers, about": ((query_builder, "FIELDS", {"body": 1.0}),),
     "the whole note": ((KeywordIndex, "find", _passages_only),),
-    "length taken back in part": ((ranking, "KEPT_LENGTH", 0.75),),
-    "length taken back in sequences": ((ranking, "KEPT_IN_SEQUENCE", 0.75),),
-    "the passages beside it": ((ranking, "INSIDE", 0.0),),
+    "length taken back in part": ((ranking, "PASSAGE_B", 0.75),),
+    "length taken back in sequences": ((ranking, "SEQUENCE_B", 0.75),),
+    "the passages beside it": ((ranking, "ADJACENT", 0.0),),
     "words of the notes beside": (
         (ranking, "BEFORE_WORDS", (0.0, 0.0)),
         (ranking, "AFTER_WORDS", (0.0, 0.0)),
     ),
     "meaning of the notes beside": ((ranking, "BESIDE_SEMANTIC", (0.0, 0.0)),),
     "the container": ((ranking, "CONTAINER", 0.0),),
-    "names in titles": ((ranking, "TITLED", 0.0),),
+    "names in titles": ((ranking, "TITLES", 0.0),),
     "the weight of meaning for code": ((ranking, "_CODE_FROM", 2.0),),
 }
 """What is left out, and the values that leave it out."""

@@ -39,4 +39,6 @@ def test_a_young_note_is_boosted(age: float, boosted: bool) -> None:
 @given(count=st.integers(0, 10**6), age=st.floats(-10, 1000), young=st.floats(-10, 30))
 def test_no_boost_is_above_the_most(count: int, age: float, young: float) -> None:
     accessed = boosts.access(SETTINGS, Access(count, NOW - age * DAY), NOW)
-    assert accessed * boosts.recency(SETTINGS, NOW - young * DAY, NOW) <= boosts.most(SETTINGS)
+    assert accessed * boosts.recency(SETTINGS, NOW - young * DAY, NOW) <= boosts.upper_bound(
+        SETTINGS
+    )

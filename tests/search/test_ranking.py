@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memory_bank.manifest.neighbourhood import Context
 from memory_bank.retrievers.base import Match, Matches
-from memory_bank.search.ranking import EXPECTED, INSIDE, NOTES, Evidence, rank
+from memory_bank.search.ranking import ADJACENT, EXPECTED, NOTES, Evidence, rank
 
 ALONE = Context()
 MATCHES = st.lists(
@@ -36,7 +36,7 @@ def words(*scores: tuple[int, int, float]) -> Matches:
 
 
 def test_words_alone_are_shares_of_the_best() -> None:
-    ranking = rank(Evidence(words=words((1, 1, 8.0), (2, 2, 4.0))), ALONE, prose)
+    ranking = rank(Evidence(lexical=words((1, 1, 8.0), (2, 2, 4.0))), ALONE, prose)
     assert ranking.scores == pytest.approx({1: 1.0, 2: 0.5})
 
 
@@ -47,7 +47,7 @@ def test_meaning_is_spread_between_first_and_last() -> None:
 
 
 def test_a_note_found_as_a_whole_only_is_shown_with_its_first_passage() -> None:
-    evidence = Evidence(words=words((1, 1, 2.0)), notes=words((1, 1, 3.0), (7, 5, 6.0)))
+    evidence = Evidence(lexical=words((1, 1, 2.0)), notes=words((1, 1, 3.0), (7, 5, 6.0)))
     ranking = rank(evidence, ALONE, prose)
     assert ranking.owner[7] == 5
     assert ranking.scores == pytest.approx(
@@ -57,7 +57,7 @@ def test_a_note_found_as_a_whole_only_is_shown_with_its_first_passage() -> None:
 
 def test_meaning_weighs_more_where_the_best_are_code() -> None:
     evidence = Evidence(
-        words=words((1, 1, 1.0), (2, 2, 0.1)),
+        lexical=words((1, 1, 1.0), (2, 2, 0.1)),
         semantic=words((2, 2, 0.9), (3, 3, 0.1)),
         weight=0.2,
         code_weight=5.0,
@@ -72,7 +72,7 @@ def test_meaning_weighs_more_where_the_best_are_code() -> None:
 def test_an_answer_is_lifted_by_the_question_that_it_follows() -> None:
     found = words((1, 1, 5.0), (2, 2, 1.0), (3, 3, 1.0))
     after = Context(following={1: 2}, spans={1: (1, 1), 2: (2, 2)})
-    ranking = rank(Evidence(words=found, mean_words=10.0), after, prose)
+    ranking = rank(Evidence(lexical=found, mean_words=10.0), after, prose)
     assert ranking.scores[2] > ranking.scores[3]
     assert "neighbours" in {reason.source for reason in ranking.reasons(2)}
 
@@ -80,13 +80,13 @@ def test_an_answer_is_lifted_by_the_question_that_it_follows() -> None:
 def test_the_notes_of_a_session_that_matches_are_lifted() -> None:
     found = words((1, 1, 5.0), (2, 2, 1.0), (3, 3, 1.0))
     around = Context(container={1: "one", 2: "one", 3: "two"})
-    ranking = rank(Evidence(words=found), around, prose)
+    ranking = rank(Evidence(lexical=found), around, prose)
     assert ranking.scores[2] > ranking.scores[3]
 
 
 def test_in_a_sequence_the_note_with_the_name_in_its_title_comes_first() -> None:
     found = words((1, 1, 5.0), (2, 2, 5.0), (3, 3, 5.0))
-    evidence = Evidence(words=found, mean_words=10.0, titled={2: 1.0, 3: 0.5})
+    evidence = Evidence(lexical=found, mean_words=10.0, titled={2: 1.0, 3: 0.5})
     spans = {note: (note, note) for note in (1, 2, 3)}
     ring = Context(following={1: 2, 2: 3, 3: 1}, spans=spans)  # all have the same beside them
     ranking = rank(evidence, ring, prose)
@@ -98,7 +98,7 @@ def test_in_a_sequence_the_note_with_the_name_in_its_title_comes_first() -> None
 
 def test_a_passage_is_lifted_by_one_beside_it_in_its_note_that_matches_as_well() -> None:
     found = words((1, 1, 5.0), (2, 1, 5.0), (4, 2, 5.0), (7, 3, 5.0), (8, 3, 0.1))
-    scores = rank(Evidence(words=found, mean_words=10.0), ALONE, prose).scores
+    scores = rank(Evidence(lexical=found, mean_words=10.0), ALONE, prose).scores
     assert scores[1] == scores[2] > scores[4] > scores[7]
 
 
@@ -120,7 +120,7 @@ def test_the_reasons_add_up_to_the_score(
     assert set(ranking.scores) <= {*found.rows, *notes.rows, *meaning.rows}
     for row, score in ranking.scores.items():
         assert sum(reason.score for reason in ranking.reasons(row)) == pytest.approx(score)
-        assert 0 < score <= 1 + 2 * INSIDE * (1 - EXPECTED) + 1e-9
+        assert 0 < score <= 1 + 2 * ADJACENT * (1 - EXPECTED) + 1e-9
 
 
 @given(found=MATCHES, factor=st.floats(0.1, 10))
@@ -128,5 +128,5 @@ def test_a_scale_of_a_retriever_changes_nothing(found: Matches, factor: float) -
     scaled = Matches(
         found.rows, found.documents, [score * factor for score in found.scores], found.words
     )
-    one, other = (rank(Evidence(words=each), ALONE, prose).scores for each in (found, scaled))
+    one, other = (rank(Evidence(lexical=each), ALONE, prose).scores for each in (found, scaled))
     assert one == pytest.approx(other)
