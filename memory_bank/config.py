@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 from memory_bank import plugins, toml
-from memory_bank.errors import BadSetting
+from memory_bank.errors import BadInput, BadSetting
 
 # A note bigger than this is listed by `doctor`, not indexed: parsing time grows with size.
 MAX_NOTE_BYTES = 10_000_000
@@ -116,6 +116,12 @@ class Settings(NamedTuple):
     embedders: tuple[Any, ...] = ()
     """Sections that embedders declare, as far as something in them is set."""
     origins: Mapping[str, str] = MappingProxyType({})
+
+    def check_enabled(self) -> None:
+        """Raise BadInput when memory is turned off here."""
+        if not self.memory.enabled:
+            where = self.origins.get("memory.enabled", "the settings")
+            raise BadInput("memory is turned off for this bank", f"set enabled = true ({where})")
 
     def of(self, kind: Callable[[], Section]) -> Section:
         """Return the section that an embedder declares, by its class."""

@@ -95,12 +95,6 @@ def remembered(registry: Path, index_id: str) -> bytes:
         return b""
 
 
-def forget(registry: Path, index_id: str) -> None:
-    """Let the state no longer know an id."""
-    with suppress(OSError):
-        (registry / index_id).unlink()
-
-
 def _write(file: Path, data: bytes) -> None:
     handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     with os.fdopen(handle, "wb") as stream:

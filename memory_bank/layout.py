@@ -100,11 +100,6 @@ class Layout:
             if self._in_bank:
                 raise StorageFailed(f"{self.ids} can't be written: {error.strerror}") from error
 
-    def forget_index(self) -> None:
-        """Let this machine forget an index whose folder is about to be removed."""
-        if self.ids is not None and self.index_id:
-            index_ids.forget(self.ids, self.index_id)
-
     def remember(self, what: bytes) -> None:
         """Keep some bytes about the bank in the private state; raise OSError."""
         if self.ids is not None and self.index_id:

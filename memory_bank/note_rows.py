@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from memory_bank.errors import BadName
+from memory_bank.errors import BadName, NoteNotFound
+from memory_bank.hints import Hint
 from memory_bank.manifest import documents, link_resolution
 from memory_bank.manifest.documents import DocumentRow
 from memory_bank.manifest.manifest import Manifest
@@ -104,6 +105,19 @@ def candidates(manifest: Manifest, name: str) -> list[str]:
         if path and link_resolution.has_key(manifest, path):
             return [path]
     return link_resolution.named(manifest, key(name))
+
+
+def path_named(manifest: Manifest, forms: Sequence[str]) -> str | NoteNotFound:
+    """Return the path of the note that the first known form of a name means, or what is wrong."""
+    paths = next(filter(None, (candidates(manifest, form) for form in forms)), [])
+    if len(paths) == 1:
+        return paths[0]
+    if paths:
+        which = f"say which: {', '.join(paths[:8])}"
+        return NoteNotFound(f"{forms[0]!r} may mean {len(paths)} notes", which)
+    near = similar(manifest, forms[0])
+    hint = f"did you mean {', '.join(near)}?" if near else Hint.LIST_NOTES
+    return NoteNotFound(f"there is no note {forms[0]!r}", hint)
 
 
 def similar(manifest: Manifest, name: str, most: int = 3) -> list[str]:

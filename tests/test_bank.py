@@ -182,7 +182,7 @@ def test_a_question_waits_longer_where_there_is_nothing_to_answer_from(
     monkeypatch.setattr("memory_bank.index.index._WAIT", 0.1)
     (folder / "a.md").write_text("kestrel")
     bank = opening(folder)
-    bank._opened()  # made, and nothing in it yet
+    bank._index.opened()  # made, and nothing in it yet
     with ThreadPoolExecutor(1) as other:
         with locked(private_folder(folder / ".index")):
             answer = other.submit(found, bank, "kestrel")

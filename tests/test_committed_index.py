@@ -198,7 +198,7 @@ def test_no_file_of_a_bank_selects_the_private_state(
     found = recall(bank, "kestrel")
     assert bank.id != victim.id
     assert [note.access_count for note in found.notes if note.path == "private.md"] in ([0], [1])
-    assert victim.access.of(["private.md"])["private.md"].times == 3
+    assert victim.logs.access.of(["private.md"])["private.md"].times == 3
 
 
 def test_an_index_of_a_former_version_goes_on_elsewhere_with_its_counts(
@@ -208,7 +208,7 @@ def test_an_index_of_a_former_version_goes_on_elsewhere_with_its_counts(
     for _ in range(3):
         recall(bank, "whoosh")
     former = bank.id
-    counted = bank.access.of(["decisions/whoosh.md"])["decisions/whoosh.md"].times
+    counted = bank.logs.access.of(["decisions/whoosh.md"])["decisions/whoosh.md"].times
     bank.close()
     index = project / ".memories/.index"
     (index / index_ids.NAME).unlink()  # as it was
@@ -218,7 +218,7 @@ def test_an_index_of_a_former_version_goes_on_elsewhere_with_its_counts(
     assert recall(bank, "whoosh", count_access=False).notes
     assert bank.take_notices() == [LEFT_ALONE]
     assert bank.id == former
-    assert bank.access.of(["decisions/whoosh.md"])["decisions/whoosh.md"].times == counted
+    assert bank.logs.access.of(["decisions/whoosh.md"])["decisions/whoosh.md"].times == counted
 
 
 def test_copies_and_work_trees_are_known(
@@ -257,7 +257,7 @@ def test_two_machines_on_one_folder_do_not_rebuild_in_turns(
     def ask() -> None:
         bank = opening(project)
         assert recall(bank, "whoosh").notes
-        owners.append((bank.layout.index, bank._opened().manifest.execute(
+        owners.append((bank.layout.index, bank._index.opened().manifest.execute(
             "SELECT value FROM meta WHERE key = 'owner'").fetchone()))  # fmt: skip
         notices.append(bank.take_notices())
         bank.close()

@@ -227,14 +227,14 @@ def test_files_of_another_bank_are_not_taken_for_ones_own(
 ])  # fmt: skip
 def test_rows_that_are_wrong_are_made_again(bank: Bank, sql: str) -> None:
     """Some wrongs only a check finds; a question that meets them must not fail for good."""
-    bank._opened().manifest.execute(sql)
+    bank._index.opened().manifest.execute(sql)
     bank.close()
     doctor(bank)
     right(bank)
 
 
 def test_suggestions_are_taken_from_rows_that_can_be_read(bank: Bank) -> None:
-    bank._opened().manifest.execute("UPDATE documents SET data = 'no json'")
+    bank._index.opened().manifest.execute("UPDATE documents SET data = 'no json'")
     with pytest.raises(NoteNotFound) as caught:
         bank.find("22")
     assert "did you mean 2" in caught.value.hint

@@ -33,7 +33,7 @@ def test_all_are_indexed_or_listed_and_stay(odd: Path) -> None:
     before = _notes(odd)
     with open_bank(odd, settings={"memory.embedder": "hashing"}) as bank:
         health = doctor(bank)
-        indexed = {path for _, path in documents.all_keys(bank._opened().manifest)}
+        indexed = {path for _, path in documents.all_keys(bank._index.opened().manifest)}
         reasons = {file.path: file.reason for file in health.unindexed}
         for path in before:
             assert path in indexed or reasons.get(path), path

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from memory_bank import Bank, create, doctor, list_notes, recall, show, sqlite
-from memory_bank.index.repairs import described
 from memory_bank.manifest import manifest
+from memory_bank.repairs import described
 
 Opening = Callable[..., Bank]
 JOURNAL = ".trash/.journal-0123456789ab"
@@ -37,7 +37,7 @@ def garbage(folder: Path, *names: str) -> None:
 
 def test_a_first_index_is_no_repair(bank: Bank, folder: Path) -> None:
     recall(bank, "kestrel")
-    assert bank.repaired == []
+    assert bank.take_repaired() == []
     bank.close()
     shutil.rmtree(folder / ".index")
     assert bank.sync().repaired == []
@@ -50,7 +50,7 @@ def test_neither_is_a_rebuild_nor_another_embedder(
     assert bank.rebuild().repaired == []
     assert opening(folder, memory__embedder="static").sync().repaired == []
     assert recall(bank, "kestrel").notes
-    assert bank.repaired == []
+    assert bank.take_repaired() == []
 
 
 @pytest.mark.parametrize(
@@ -94,12 +94,12 @@ def test_a_report_says_it_too(bank: Bank, folder: Path) -> None:
     (folder / JOURNAL).mkdir(parents=True)
     garbage(folder, "keyword/meta.json")
     assert doctor(bank).repaired == ("writing", "keyword")
-    assert bank.repaired == []
+    assert bank.take_repaired() == []
 
 
 def test_counts_that_begin_anew_are_said(bank: Bank) -> None:
     recall(bank, "kestrel")
-    file = bank.access.file
+    file = bank.logs.access.file
     bank.close()
     file.write_bytes(b"garbage")
     recall(bank, "kestrel")
@@ -123,11 +123,12 @@ def test_an_index_of_the_former_version_is_rebuilt_and_counts_of_accesses_stay(
     assert again.take_repaired() == []
 
 
-def test_in_words() -> None:
-    assert described([]) == ""
-    assert described(["keyword", "writing", "notes"]) == (
-        "finished a change of several files that was cut short; rebuilt: keyword, notes"
-    )
+def test_what_waits_to_be_said_outlives_a_rebuild(bank: Bank, folder: Path) -> None:
+    recall(bank, "kestrel")
+    garbage(folder, "keyword/meta.json")
+    recall(bank, "kestrel")
+    assert bank.rebuild().repaired == ["keyword"]
+    assert bank.take_repaired() == []
 
 
 @pytest.mark.parametrize("times", [1, 2])

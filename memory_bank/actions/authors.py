@@ -29,13 +29,13 @@ def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
     with bank.lock:
         rows = bank.read(lambda view: [note_rows.note_at(view.manifest, path) for path in wanted])
         known = [row.key if row else path for path, row in zip(wanted, rows, strict=True)]
-        return bank.edits.add(known, agent_name(agent) or UNNAMED, time.time())
+        return bank.logs.edits.add(known, agent_name(agent) or UNNAMED, time.time())
 
 
 def editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:
     """Map the paths of notes to the agents known to have changed them, their authors left out."""
     with bank.lock:
-        seen = bank.edits.of(name for note in notes for name in {note.id or note.path, note.path})
+        seen = bank.logs.edits.of(name for one in notes for name in {one.id or one.path, one.path})
     found = {}
     for note in notes:
         agents = dict.fromkeys((*seen.get(note.id, ()), *seen.get(note.path, ())))

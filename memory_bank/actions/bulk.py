@@ -90,7 +90,7 @@ def remember_many(bank: Bank, items: Iterable[Item]) -> list[Remembered | Refuse
     secret for example, is `Refused`; the others are written. The index is brought up to date
     once, at the end. Raises BadInput when memory is turned off, StorageFailed.
     """
-    bank.check_enabled()
+    bank.settings.check_enabled()
     wanted = list(items)  # whatever makes them may take long: not under the lock
     with bank.lock, bank.store.writing():
         bank.catch_up()

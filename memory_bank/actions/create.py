@@ -20,6 +20,7 @@ from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
 from memory_bank.notes import frontmatter, note_parser
+from memory_bank.notes.name_forms import new_path
 from memory_bank.notes.schema import check_tags, iso, key_of, known_type, note_id, read_meta
 
 
@@ -42,7 +43,7 @@ def create(
     """
     check_content(bank, content)
     check_source(source_type)
-    path = bank.path_of(name)
+    path = new_path(name, bank.layout)
     created = datetime.now(UTC)
     wanted = check_tags(tags)
     metadata = {

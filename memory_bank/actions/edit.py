@@ -136,7 +136,7 @@ def write(
     what the note says of its author, and hits name it from then on. `given` is what the caller
     wrote: lines of a secret in it are counted there.
     """
-    bank.check_enabled()
+    bank.settings.check_enabled()
     path = bank.find(name)
     changed = False
 
@@ -163,7 +163,7 @@ def _updated(bank: Bank, path: str) -> None:
     row = bank.read(lambda view: note_rows.note_at(view.manifest, path))
     if row is not None:
         with bank.lock:
-            bank.updates.add(row.key, time.time())
+            bank.logs.updates.add(row.key, time.time())
 
 
 def newline_of(text: str) -> str:

@@ -141,7 +141,7 @@ def evaluate(
     can be compared. No access is counted. Raises BadInput for queries that can't be read or name
     notes that are not there, for an unknown mode or measure.
     """
-    bank.check_enabled()
+    bank.settings.check_enabled()
     wanted = _Wanted(modes or [bank.settings.search.mode], limit, within, least or {})
     known = qrels.read(Path(queries)) if isinstance(queries, str | os.PathLike) else queries
     if not steady:

@@ -31,6 +31,7 @@ from memory_bank.manifest import documents
 from memory_bank.note_rows import NoteRow
 from memory_bank.notes import frontmatter, note_parser
 from memory_bank.notes.identity import normalise
+from memory_bank.notes.name_forms import new_path
 from memory_bank.notes.names import folded, key, name_of
 from memory_bank.notes.note import Link
 from memory_bank.notes.relink import relink
@@ -94,9 +95,9 @@ def import_notes(
     named. With `dry_run` nothing is written. Raises BadInput for an unknown kind and for a path
     that is not there or of another kind, BadName for a folder that can't be one.
     """
-    bank.check_enabled()
+    bank.settings.check_enabled()
     importer = _load(kind)
-    folder = name_of(bank.path_of(into)) if into else ""
+    folder = name_of(new_path(into, bank.layout)) if into else ""
     try:
         source = _source(bank, kind, importer, Path(path))
         read = list(importer.read(source))
@@ -268,7 +269,7 @@ class _Run:
         if found := refusal(self._bank, item):
             self._done(number, REFUSED, reason=found.reason)
             return
-        path = self._bank.path_of(item.name) if item.name else None
+        path = new_path(item.name, self._bank.layout) if item.name else None
         if path and folded(path) in self._planned:
             self._done(number, REFUSED, reason=f"another note of the source is named {path!r}")
             return
@@ -297,7 +298,7 @@ class _Run:
         text = text_of(item, now.meta.id, created)
         store.keep(note.path)
         store.change(note.path, lambda _: text, now.etag, given=item.content)
-        self._bank.updates.add(note.key, time.time())
+        self._bank.logs.updates.add(note.key, time.time())
 
 
 def _hash(text: str) -> str:

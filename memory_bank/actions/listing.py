@@ -102,7 +102,7 @@ def list_notes(
     bank.catch_up()
 
     with bank.lock:
-        written = bank.updates.all()
+        written = bank.logs.updates.all()
 
     def newest(view: View) -> list[NoteRow]:
         within = filters.scope(view.manifest, wanted, hidden=include_archived, written=written)
@@ -121,8 +121,8 @@ def show(bank: Bank, name: str) -> Shown:
         raise NoteNotFound(f"{path} is not indexed", Hint.CHECK_BANK)
     backlinks = bank.read(lambda view: link_table.incoming(view.manifest, row.number))
     with bank.lock:
-        seen = bank.access.of([row.key]).get(row.key)
-        listed = _listed(note_rows.updated_by(row, bank.updates.all()))
+        seen = bank.logs.access.of([row.key]).get(row.key)
+        listed = _listed(note_rows.updated_by(row, bank.logs.updates.all()))
     return Shown(
         note_id=listed.note_id,
         path=path,

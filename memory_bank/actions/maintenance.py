@@ -11,10 +11,10 @@ from pathlib import Path
 from memory_bank.bank import Bank
 from memory_bank.errors import Busy
 from memory_bank.index.index import Index
-from memory_bank.index.repairs import described
 from memory_bank.index.report import Progress, SyncReport
 from memory_bank.layout import Layout
 from memory_bank.manifest import documents
+from memory_bank.repairs import described
 
 __all__ = [
     "Changed",

@@ -59,11 +59,11 @@ def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) ->
 
     A new name that ends in a slash is a folder. Raises NoteNotFound, NoteExists, BadName.
     """
-    bank.check_enabled()
+    bank.settings.check_enabled()
     old = bank.find(name)
     if new_name.endswith("/"):
         new_name += posixpath.basename(old)
-    new = bank.path_of(new_name)
+    new = name_forms.new_path(new_name, bank.layout)
     names.check_new(new)
     if new == old:
         return Renamed(old, new, ())
@@ -83,10 +83,10 @@ def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) ->
         else:
             bank.store.apply([Change(new, moved, files.ABSENT), gone, *rest])
     with bank.lock:
-        bank.edits.rename(old, new)
+        bank.logs.edits.rename(old, new)
         if moving.key == old:
-            bank.access.rename(old, new)
-            bank.updates.rename(old, new)
+            bank.logs.access.rename(old, new)
+            bank.logs.updates.rename(old, new)
     bank.catch_up()
     changed = [change.path for change in rest]
     unknown = record(bank, [*changed, new] if mine else changed, agent)
@@ -100,10 +100,10 @@ def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) ->
 
 def delete(bank: Bank, name: str, *, if_match: str | None = None) -> Trashed:
     """Move a note to the trash, from where `restore` brings it back."""
-    bank.check_enabled()
+    bank.settings.check_enabled()
     trashed = bank.store.delete(bank.find(name), if_match)
     with bank.lock:
-        bank.edits.rename(trashed.path, _in_trash(trashed))
+        bank.logs.edits.rename(trashed.path, _in_trash(trashed))
     bank.catch_up()
     return trashed
 
@@ -113,14 +113,14 @@ def restore(bank: Bank, name: str, new_name: str = "") -> str:
 
     Raises NoteNotFound when the trash has none, NoteExists when the name is taken.
     """
-    bank.check_enabled()
-    target = bank.path_of(new_name) if new_name else ""
+    bank.settings.check_enabled()
+    target = name_forms.new_path(new_name, bank.layout) if new_name else ""
     names.check_new(target)
     with bank.lock, bank.store.writing():
         gone = {names.key(one.path): one for one in reversed(bank.store.trashed())}
         form = name if names.key(name) in gone else name_forms.of_note(name, bank.layout)
         path = bank.store.restore(form, target)
-        bank.edits.rename(_in_trash(gone[names.key(form)]), path)
+        bank.logs.edits.rename(_in_trash(gone[names.key(form)]), path)
     bank.catch_up()
     return path
 
@@ -151,13 +151,13 @@ def merge(
     front matter, unless the content brings its own, has the sources' tags and references. The
     target may be one of the sources, else it must be a free name.
     """
-    bank.check_enabled()
+    bank.settings.check_enabled()
     if not content.strip():
         raise BadInput("content must not be empty", Hint.GIVE_MERGED_TEXT)
     paths = list(dict.fromkeys(bank.find(source) for source in sources))
     if not paths:
         raise BadInput("name at least one note to merge", "give the sources before the target")
-    goal = bank.path_of(target)
+    goal = name_forms.new_path(target, bank.layout)
     if goal not in paths:
         names.check_new(goal)
     with bank.lock, bank.store.writing():
@@ -179,8 +179,8 @@ def merge(
     key, relinked = meta.meta.id or goal, tuple(change.path for change in others)
     unknown = record(bank, [goal, *relinked], writer(source_type, source_agent))
     with bank.lock:
-        bank.edits.inherit(key, {name for row in rows for name in (row.id, row.path) if name})
-        bank.updates.add(key, time.time())
+        bank.logs.edits.inherit(key, {name for row in rows for name in (row.id, row.path) if name})
+        bank.logs.updates.add(key, time.time())
     return Merged(
         path=goal,
         note_id=key,

@@ -116,7 +116,7 @@ def recall(
     Raises BadInput for an unknown mode or time, NoteNotFound for a `linked_to` that is no note
     and no file.
     """
-    bank.check_enabled()
+    bank.settings.check_enabled()
     mode = mode or bank.settings.search.mode
     if mode not in MODES:
         raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
@@ -136,7 +136,7 @@ def recall(
             answer = answer._replace(query=query, problem=problem)
         if not (count_access and hits):
             return answer
-        uncounted = bank.access.add((hit.document.known_as for hit in hits), time.time())
+        uncounted = bank.logs.access.add((hit.document.known_as for hit in hits), time.time())
         return answer._replace(problem=answer.problem or uncounted or None)
 
 
@@ -155,14 +155,15 @@ class _Wanted(NamedTuple):
 def _answer(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> tuple[Recalled, list[Hit]]:
     """Search, and read the sections found; once more when a note changed in between.
 
-    The hits returned are those of the notes in the answer.
+    The hits returned are those of the notes in the answer. The caller holds the bank's lock.
     """
     for _ in range(_TRIES):
-        found, notes, changed = bank.answer(lambda view: _asked(bank, view, wanted), progress)
+        problem = bank.catch_up(progress)
+        found, notes, changed = bank.read(lambda view: _asked(bank, view, wanted))
         if None not in notes and not changed:
             break
     else:
-        bank.problem = bank.problem or _CHANGING
+        problem = problem or _CHANGING
     kept = tuple(note for note in notes if note is not None)
     answer = Recalled(
         schema_version=SCHEMA_VERSION,
@@ -171,7 +172,7 @@ def _answer(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> tuple[R
         fallback_reason=found.fallback_reason or None,
         result_count=len(kept),
         notes=kept,
-        problem=bank.problem or None,
+        problem=problem or None,
     )
     return answer, [hit for hit, note in zip(found.hits, notes, strict=True) if note is not None]
 
@@ -195,7 +196,7 @@ def _found(
     known = filters.fields(view.manifest) if ":" in wanted.query else ()
     parsed = parse(wanted.query, known)
     asked = [_spelled(bank, one) for one in (*parsed.conditions, *wanted.conditions)]
-    written = bank.updates.all() if any(one.key == "since" for one in asked) else {}
+    written = bank.logs.updates.all() if any(one.key == "since" for one in asked) else {}
     within = filters.scope(view.manifest, asked, hidden=wanted.archived, written=written)
     links = linked(view, wanted.node) if wanted.node else None
     found = view.engine.search(

@@ -165,7 +165,7 @@ def session_note(
 
 def check_content(bank: Bank, content: str) -> None:
     """Raise BadInput for a content that can't become a note, or that would never be found."""
-    bank.check_enabled()
+    bank.settings.check_enabled()
     if not content.strip():
         raise BadInput("content must not be empty", Hint.GIVE_TEXT)
     check_size(bank, content)  # before anything long is done with it
@@ -223,8 +223,8 @@ def merge_into(
     changes = {key: value for key, value in merged.items() if value != had[key]}
     etag = bank.store.change(known.path, lambda text: with_keys(text, changes))
     now = time.time()
-    bank.access.add([known.key], now)
-    bank.updates.add(known.key, now)
+    bank.logs.access.add([known.key], now)
+    bank.logs.updates.add(known.key, now)
     done = Remembered(
         schema_version=SCHEMA_VERSION,
         note_id=known.key,
@@ -251,7 +251,7 @@ def with_keys(text: str, changes: Mapping[str, object]) -> str:
 def first_path(bank: Bank, content: str, kind: str, name: str) -> str:
     """Return the path that a new note gets if it is free."""
     if name:
-        return bank.path_of(name)
+        return name_forms.new_path(name, bank.layout)
     return f"{folder_of(kind)}/{slug(_first_words(content), _NAME_LIMIT)}.md"
 
 

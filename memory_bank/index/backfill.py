@@ -9,10 +9,10 @@ from functools import cached_property, partial
 from itertools import islice
 
 from memory_bank.errors import EmbedderUnavailable, IndexDamaged
-from memory_bank.index.repairs import INDEXING, Repaired
 from memory_bank.index.report import Progress, SyncReport, silent
 from memory_bank.manifest import document_writer, documents
 from memory_bank.manifest.manifest import COMPLETE, Manifest, filled_key
+from memory_bank.repairs import INDEXING, Repaired
 from memory_bank.retrievers.base import Entry, Retriever
 from memory_bank.source import Document, Source
 

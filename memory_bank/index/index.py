@@ -10,13 +10,13 @@ from memory_bank import sqlite
 from memory_bank.config import Settings
 from memory_bank.errors import Busy, IndexDamaged
 from memory_bank.index.backfill import Backfill
-from memory_bank.index.repairs import MANIFEST, Repaired, unreported
 from memory_bank.index.report import Progress, SyncReport
 from memory_bank.index.sync import Indexer
 from memory_bank.layout import Layout, private_folder
 from memory_bank.locks import WAIT, locked
 from memory_bank.manifest import documents
 from memory_bank.manifest.manifest import Manifest
+from memory_bank.repairs import MANIFEST, Repaired, unreported
 from memory_bank.retrievers import RetrieverSet
 from memory_bank.source import Source
 

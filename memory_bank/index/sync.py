@@ -13,11 +13,11 @@ from itertools import islice
 
 from memory_bank.index.backfill import Backfill
 from memory_bank.index.changes import NONE, Changes, compare, compare_some
-from memory_bank.index.repairs import INDEXING, Repaired
 from memory_bank.index.report import Progress, SyncReport, silent
 from memory_bank.locks import WAIT
 from memory_bank.manifest import document_writer, documents, link_resolution
 from memory_bank.manifest.manifest import Manifest
+from memory_bank.repairs import INDEXING, Repaired
 from memory_bank.retrievers.base import Entry
 from memory_bank.source import Document, Read, Signature, Source, Unchanged, Unreadable
 

@@ -144,9 +144,3 @@ class Watcher(FileSystemEventHandler):
             self._observer.stop()
             self._observer.join(_JOIN)
             self._observer = None
-
-
-def unavailable(root: Path) -> str:
-    """Return why changes below a folder can't be watched just now; empty if they can."""
-    with Watcher(root) as watcher:
-        return watcher.polling

@@ -22,13 +22,6 @@ class LinkGraph:
             self._graph.add_edge(source, target, key=kind)
         self._both_ways = self._graph.to_undirected(as_view=True)
 
-    def neighbourhood(self, node: str, depth: int = 1) -> dict[str, int]:
-        """Map each node within `depth` links to its distance; nearest first, itself left out."""
-        if node not in self._graph:
-            return {}
-        found = nx.single_source_shortest_path_length(self._both_ways, node, cutoff=depth)
-        return {name: far for name, far in found.items() if name != node}
-
     def path(self, start: str, goal: str) -> list[Edge]:
         """Return the shortest chain of links between two nodes; empty when there is none.
 
@@ -39,17 +32,6 @@ class LinkGraph:
         except (nx.NetworkXNoPath, nx.NodeNotFound):
             return []
         return [self._edge(a, b) for a, b in pairwise(nodes)]
-
-    def central(self, most: int = 10) -> list[tuple[str, float]]:
-        """Return the nodes that most others link to: in-degree centrality, highest first."""
-        scores = nx.in_degree_centrality(self._graph) if len(self._graph) > 1 else {}
-        return sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:most]
-
-    def communities(self) -> list[set[str]]:
-        """Return groups that link among themselves more than elsewhere (Louvain), largest first."""
-        simple: nx.Graph[str] = nx.Graph(self._both_ways)
-        groups = nx.community.louvain_communities(simple, seed=0)
-        return sorted(groups, key=lambda group: (-len(group), min(group)))
 
     def related(self, node: str, most: int = 10) -> list[tuple[str, float]]:
         """Return the nodes nearest to one by shared neighbours (Adamic and Adar 2003) and links.

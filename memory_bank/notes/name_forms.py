@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.layout import Layout
+from memory_bank.notes.names import path_of
 
 NOTE_URI = "memory://note/"
 """Start of the address by which programs ask for a note."""
@@ -53,6 +54,11 @@ def of_note(name: str, place: Layout) -> str:
         return _below(text, str(place.root)) or text
     text = _plain(text)
     return text.removeprefix(place.prefix) if place.prefix else text
+
+
+def new_path(name: str, place: Layout) -> str:
+    """Return the path of the new note that a name means, in any form; raise BadName."""
+    return path_of(of_note(name, place))
 
 
 def of_file(name: str, place: Layout) -> str:

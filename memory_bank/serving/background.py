@@ -8,17 +8,19 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Self
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 from memory_bank import actions
 from memory_bank.errors import MemoryBankError
-from memory_bank.serving.notifications import Listeners
 from memory_bank.serving.progress import Cancelled, reporting_to
 from memory_bank.serving.shared_bank import SharedBank
 
 if TYPE_CHECKING:
     from memory_bank.actions.maintenance import Changed
     from memory_bank.bank import Bank
+
+Listener: TypeAlias = "Callable[[Changed], object]"
 
 _BEFORE = 0.05
 """Seconds after `start`: the client's next question goes first."""
@@ -39,7 +41,7 @@ class Background:
 
     def __init__(self, shared: SharedBank, prepare: Callable[[], object] = lambda: None) -> None:
         """Call `prepare` first, once the work starts; what it loads no request waits for then."""
-        self.listeners = Listeners()
+        self._listeners: dict[object, Listener] = {}
         self._shared = shared
         self._prepare = prepare
         self._stop = threading.Event()
@@ -47,13 +49,15 @@ class Background:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def __enter__(self) -> Self:
-        """Return the work, which has not started."""
-        return self
+    def listen(self, listener: Listener) -> Callable[[], object]:
+        """Tell `listener` of each batch of changes, until what is returned is called.
 
-    def __exit__(self, *_: object) -> None:
-        """Stop the work."""
-        self.close()
+        It is called in the thread that watches, must return soon and raise nothing. An empty batch
+        says that the files are watched from now on.
+        """
+        key = object()
+        self._listeners[key] = listener
+        return partial(self._listeners.pop, key, None)
 
     def start(self) -> None:
         """Begin to work, if that has not begun; any thread may call it, as often as it likes."""
@@ -75,7 +79,7 @@ class Background:
             pause = _RETRY
             try:
                 self._prepare()
-                with self._shared.another() as bank, reporting_to(self._go_on):
+                with self._shared.another(embeds=False) as bank, reporting_to(self._go_on):
                     self._watch(bank)
             except Cancelled:
                 return
@@ -86,14 +90,13 @@ class Background:
 
     def _watch(self, bank: Bank) -> None:
         """Watch the files until the work stops, with a thread beside it that embeds."""
-        bank.embeds = False
         over = threading.Event()
         embedding = threading.Thread(target=self._embed, args=(bank, over), daemon=True)
         embedding.start()
         try:
             actions.maintenance.follow(bank, self._changed, self._stop)
         finally:
-            self._shared.bank().embeds = True
+            self._shared.embedded_elsewhere.clear()
             over.set()
             self._waiting.set()
             embedding.join(_PATIENCE)
@@ -102,13 +105,13 @@ class Background:
         if not (changed.added or changed.removed or changed.changed):  # all is indexed
             self._warm()
         self._waiting.set()
-        self.listeners.tell(changed)
+        for listener in list(self._listeners.values()):
+            listener(changed)
 
     def _warm(self) -> None:
         """Load what the first question needs, model included, by asking one."""
-        bank = self._shared.bank()
-        actions.recall.recall(bank, "memory", 1, count_access=False)
-        bank.embeds = False
+        actions.recall.recall(self._shared.bank(), "memory", 1, count_access=False)
+        self._shared.embedded_elsewhere.set()
 
     def _embed(self, bank: Bank, over: threading.Event) -> None:
         while not over.is_set():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Self
-from weakref import WeakSet
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from memory_bank.errors import NoBank
+from memory_bank.repairs import Reports
 from memory_bank.serving.progress import tell
 
 if TYPE_CHECKING:
@@ -21,50 +22,35 @@ class SharedBank:
 
     def __init__(self, path: str | None = None) -> None:
         """Serve the bank at `path`, or the one of the working directory."""
+        self.embedded_elsewhere = threading.Event()
+        """Set while requests need not embed what is new: work in the background does."""
         self._path = path
         self._lock = threading.Lock()
         self._bank: Bank | None = None
-        self._banks: WeakSet[Bank] = WeakSet()
-
-    def __enter__(self) -> Self:
-        """Return the shared bank itself."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the bank."""
-        self.close()
+        self._repairs = Reports()
+        self._notices = Reports()
 
     def bank(self) -> Bank:
         """Return the bank; raise NoBank."""
         with self._lock:
             if self._bank is None:
-                self._bank = self.another()
+                self._bank = self._open(lambda: not self.embedded_elsewhere.is_set())
             return self._bank
 
-    def another(self) -> Bank:
+    def another(self, *, embeds: bool = True) -> Bank:
         """Open the bank once more, for work that must not keep requests waiting.
 
-        What it does before an answer is reported to the `progress` of the caller.
+        Its questions embed what is new unless that is left to others; raise NoBank.
         """
-        from memory_bank.bank import open_bank  # start-up: what answers first needs no bank
-
-        try:
-            bank = open_bank(self._path)
-        except FileNotFoundError as error:
-            raise NoBank("the working directory is gone", "start the server elsewhere") from error
-        bank.progress = tell
-        self._banks.add(bank)
-        return bank
+        return self._open(lambda: embeds)
 
     def take_repaired(self) -> list[str]:
         """Return what was repaired since the last answer, by background work included."""
-        found = [what for bank in list(self._banks) for what in bank.take_repaired()]
-        return list(dict.fromkeys(found))
+        return self._repairs.take()
 
     def take_notices(self) -> list[str]:
         """Return what else there is to say since the last answer."""
-        found = [notice for bank in list(self._banks) for notice in bank.take_notices()]
-        return list(dict.fromkeys(found))
+        return self._notices.take()
 
     def rest(self, seconds: float) -> None:
         """Wait until no request is at work on the bank, at most that many seconds."""
@@ -77,3 +63,13 @@ class SharedBank:
             if self._bank is not None:
                 self._bank.close()
                 self._bank = None
+
+    def _open(self, embeds: Callable[[], bool]) -> Bank:
+        """Open the bank; what it does before an answer is told to whoever made the request."""
+        from memory_bank.bank import Conditions, open_bank  # start-up: the first answer needs none
+
+        conditions = Conditions(tell, embeds, self._repairs, self._notices)
+        try:
+            return open_bank(self._path, conditions=conditions)
+        except FileNotFoundError as error:
+            raise NoBank("the working directory is gone", "start the server elsewhere") from error

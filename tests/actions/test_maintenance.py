@@ -7,6 +7,7 @@ import pytest
 
 from memory_bank import Bank, open_bank, recall
 from memory_bank.actions.maintenance import Changed, embed_waiting, follow
+from memory_bank.bank import Conditions
 
 
 def test_who_follows_is_told_of_each_batch_and_of_nothing_before(bank: Bank, project: Path) -> None:
@@ -44,8 +45,8 @@ def many(folder: Path) -> Path:
 
 
 def test_a_bank_that_does_not_embed_leaves_it_to_others(many: Path) -> None:
-    with open_bank(many, settings={"memory.embedder": "hashing"}) as bank:
-        bank.embeds = False
+    left = Conditions(embeds=lambda: False)
+    with open_bank(many, settings={"memory.embedder": "hashing"}, conditions=left) as bank:
         answer = recall(bank, "note", count_access=False)
         assert answer.fallback_reason == "vectors_pending"
         assert answer.problem == "40 passages wait for their vectors: they are being made"
@@ -56,9 +57,9 @@ def test_a_bank_that_does_not_embed_leaves_it_to_others(many: Path) -> None:
 
 
 def test_few_new_passages_never_wait(many: Path) -> None:
-    with open_bank(many, settings={"memory.embedder": "hashing"}) as bank:
+    left = Conditions(embeds=lambda: False)
+    with open_bank(many, settings={"memory.embedder": "hashing"}, conditions=left) as bank:
         bank.sync()
-        bank.embeds = False
         (many / "late.md").write_text("# Late\n\nA latecomer.\n")
         assert recall(bank, "latecomer", count_access=False).problem is None
 

@@ -54,7 +54,7 @@ def leads(bank: Bank) -> dict[str, list[str]]:
     """Map each note to the notes and ghosts that it links to."""
     bank.catch_up()
     found: dict[str, list[str]] = {}
-    for row in link_table.all_links(bank._opened().manifest):
+    for row in link_table.all_links(bank._index.opened().manifest):
         found.setdefault(row.source_key, []).append(row.dest_key or f"ghost:{row.ghost}")
     return found
 

@@ -218,13 +218,13 @@ def _be_killed(folder: Path, number: int, log: Path) -> None:
 def _repaired(bank: Bank, found: Verdict) -> Iterator[str]:
     """Ask once, as the next start does; then nothing may be left to repair."""
     cut = bank.store.interrupted()
-    begun = bank._opened().manifest.unfinished()
+    begun = bank._index.opened().manifest.unfinished()
     recall(bank, "tok", mode="lexical", count_access=False)
     said = bank.take_repaired()
     for what, was in (("writing", cut), ("indexing", begun)):
         if was and what not in said:
             yield f"{what} was cut short, and the catch-up said {said}"
-    if bank.store.interrupted() or bank._opened().manifest.unfinished():
+    if bank.store.interrupted() or bank._index.opened().manifest.unfinished():
         yield "one catch-up did not heal it"
     for difference in compare(bank).differences[:3]:
         yield f"index: {difference}"

@@ -50,12 +50,12 @@ def test_an_index_that_is_right_has_no_difference(bank: Bank, folder: Path) -> N
     ],
 )
 def test_a_row_that_is_wrong_is_named(bank: Bank, sql: str, table: str) -> None:
-    assert bank._opened().manifest.execute(sql).rowcount > 0
+    assert bank._index.opened().manifest.execute(sql).rowcount > 0
     assert any(line.startswith(f"{table}: ") for line in compare(bank).differences)
 
 
 def test_a_note_that_is_not_finished_is_finished_first(bank: Bank) -> None:
-    bank._opened().manifest.execute(f"UPDATE documents SET state = {PENDING}")
+    bank._index.opened().manifest.execute(f"UPDATE documents SET state = {PENDING}")
     assert compare(bank).differences == ()
 
 
@@ -63,9 +63,9 @@ def test_a_note_that_is_not_finished_is_finished_first(bank: Bank) -> None:
 def test_a_retriever_that_lost_a_passage_is_named_and_a_sync_mends_it(
     bank: Bank, name: str
 ) -> None:
-    note = note_rows.note_at(bank._opened().manifest, "b.md")
+    note = note_rows.note_at(bank._index.opened().manifest, "b.md")
     assert note is not None
-    retriever = bank._opened().index.retrievers.get(name)
+    retriever = bank._index.opened().index.retrievers.get(name)
     assert retriever is not None
     retriever.put([], [note.number])
     retriever.commit()

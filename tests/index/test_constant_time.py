@@ -26,10 +26,10 @@ def test_an_edit_reads_no_table_from_end_to_end(
     bank.sync()
     recall(bank, "kestrel", mode="lexical", count_access=False)
     asked: list[str] = []
-    base = bank._opened().manifest._base
+    base = bank._index.opened().manifest._base
     (folder / "n3.md").write_text("# N3\n\nan osprey, see [[n4]]\n")
     base.set_trace_callback(asked.append)
-    bank._opened().index.indexer.sync(thorough=False, keys=["n3.md"])
+    bank._index.opened().index.indexer.sync(thorough=False, keys=["n3.md"])
     monkeypatch.setattr(
         Bank, "catch_up", lambda *_: None
     )  # it looks at all files, or hears of this
@@ -44,5 +44,7 @@ def test_an_edit_reads_no_table_from_end_to_end(
 
 def _scans(bank: Bank, sql: str) -> bool:
     """Tell whether a statement reads a table, or an index of all its rows, whole."""
-    plan = [str(row[3]) for row in bank._opened().manifest.execute(f"EXPLAIN QUERY PLAN {sql}")]
+    plan = [
+        str(row[3]) for row in bank._index.opened().manifest.execute(f"EXPLAIN QUERY PLAN {sql}")
+    ]
     return any(_WHOLE.match(step) and not any(name in step for name in _FEW) for step in plan)

@@ -51,7 +51,7 @@ def write(root: Path, name: str, text: str = "text of a note\n") -> None:
 def days(bank: Bank) -> dict[str, tuple[str, str]]:
     """Sync, and map each note to the days it was created and updated."""
     bank.sync()
-    base = bank._opened().manifest
+    base = bank._index.opened().manifest
     found = documents.documents(base, [number for number, _ in documents.all_keys(base)])
     return {note.key: (day(note.created), day(note.updated)) for note in found.values()}
 

@@ -124,9 +124,9 @@ def test_what_a_batch_could_not_finish_is_put_again(
         patch.setattr(KeywordIndex, "commit", full)
         with pytest.raises(StorageFailed):
             bank.sync()
-    assert bank._opened().manifest.execute("SELECT DISTINCT state FROM documents").fetchall() == [
-        (PENDING,)
-    ]
+    assert bank._index.opened().manifest.execute(
+        "SELECT DISTINCT state FROM documents"
+    ).fetchall() == [(PENDING,)]
     report = bank.sync()
     assert report.repaired == ["indexing"]
     assert report.indexed == 2
@@ -163,7 +163,7 @@ def test_a_refill_that_is_cut_short_is_done_by_the_next_query(
     fill(folder, 3)
     bank = opening(folder)
     bank.sync()
-    index = bank._opened().index
+    index = bank._index.opened().index
     with monkeypatch.context() as patch:
         patch.setattr(KeywordIndex, "put", interrupt)
         with pytest.raises(KeyboardInterrupt), index.turn():
@@ -200,8 +200,8 @@ def test_a_thorough_sync_finds_what_a_retriever_lost(
     fill(folder, 3)
     bank = opening(folder, memory__embedder="hashing")
     bank.sync()
-    retriever = bank._opened().index.retrievers.get(name)
-    note = note_rows.note_at(bank._opened().manifest, "n1.md")
+    retriever = bank._index.opened().index.retrievers.get(name)
+    note = note_rows.note_at(bank._index.opened().manifest, "n1.md")
     assert note is not None
     retriever.put([], [note.number])
     retriever.commit()
@@ -216,7 +216,7 @@ def test_an_index_that_another_process_made_anew_is_not_written_to(
     fill(folder, 2)
     first, second = opening(folder), opening(folder)
     first.sync()
-    old = first._opened().index
+    old = first._index.opened().index
     second.rebuild()
     (folder / "new.md").write_text("osprey")
     with pytest.raises(IndexDamaged, match="replaced"):
@@ -288,7 +288,7 @@ def test_a_file_above_the_limit_is_listed_with_both_sizes(folder: Path, opening:
     (folder / "fits.md").write_text("x" * 100)
     bank = opening(folder, memory__max_note_bytes=100)
     bank.sync()
-    ((path, reason),) = documents.unindexed(bank._opened().manifest)
+    ((path, reason),) = documents.unindexed(bank._index.opened().manifest)
     assert path == "big.md"
     assert "101 bytes" in reason
     assert "max_note_bytes = 100" in reason

@@ -14,7 +14,7 @@ import pytest
 from memory_bank import Bank, doctor, inotify, recall
 from memory_bank.actions.maintenance import watch
 from memory_bank.index import watch as watching
-from memory_bank.index.watch import Watcher, unavailable
+from memory_bank.index.watch import Watcher
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 
@@ -193,6 +193,11 @@ def test_watching_is_tried_again(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     watcher.__exit__()
 
 
+def unavailable(folder: Path) -> str:
+    with Watcher(folder) as watcher:
+        return watcher.polling
+
+
 @linux
 def test_a_file_system_that_reports_no_change_is_polled(
     folder: Path, monkeypatch: pytest.MonkeyPatch, opening: Callable[..., Bank]
@@ -207,8 +212,9 @@ ASKING = """
 import sys
 from pathlib import Path
 from memory_bank import append, doctor, open_bank, recall
-from memory_bank.index.watch import unavailable
-print(unavailable(Path(sys.argv[1])))
+from memory_bank.index.watch import Watcher
+with Watcher(Path(sys.argv[1])) as watcher:
+    print(watcher.polling)
 with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
     for number in range(4):
         append(bank, "a", f"kestrel{number}x")

@@ -18,7 +18,7 @@ Opening = Callable[..., Bank]
 
 def rows(bank: Bank, sql: str) -> list[tuple[object, ...]]:
     bank.catch_up()
-    return bank._opened().manifest.execute(sql).fetchall()
+    return bank._index.opened().manifest.execute(sql).fetchall()
 
 
 def test_a_note_keeps_its_number_and_its_passages_do_not(folder: Path, opening: Opening) -> None:
@@ -72,7 +72,7 @@ def test_nothing_stays_of_a_note_that_can_not_be_indexed_any_more(
     assert rows(bank, f"SELECT {kept} FROM documents") == [("", "", 0, 0, 0, "{}")]
     for table in ("fields", "names", "sections", "passages", "anchors", "links", "faults"):
         assert rows(bank, f"SELECT * FROM {table}") == [], table
-    assert documents.unindexed(bank._opened().manifest)[0][0] == "a.md"
+    assert documents.unindexed(bank._index.opened().manifest)[0][0] == "a.md"
 
 
 @pytest.mark.parametrize("updated", ["", "updated: 2026-03-04\n"])
@@ -136,5 +136,5 @@ def test_links_and_emphasis_are_no_code(folder: Path, opening: Opening) -> None:
     bank = opening(folder)
     sql = "SELECT key, row FROM passages JOIN documents ON documents.id = document"
     numbers = dict(rows(bank, sql))
-    assert documents.code_ratio(bank._opened().manifest, [numbers["turn.md"]]) == 0
-    assert documents.code_ratio(bank._opened().manifest, [numbers["code.md"]]) > 0.1
+    assert documents.code_ratio(bank._index.opened().manifest, [numbers["turn.md"]]) == 0
+    assert documents.code_ratio(bank._index.opened().manifest, [numbers["code.md"]]) > 0.1

@@ -28,28 +28,30 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
 
 
 def number(bank: Bank, path: str) -> int:
-    found = note_rows.note_at(bank._opened().manifest, path)
+    found = note_rows.note_at(bank._index.opened().manifest, path)
     assert found is not None
     return found.number
 
 
 def test_a_note_is_told_whole(bank: Bank) -> None:
-    note = note_rows.note_at(bank._opened().manifest, "a.md")
+    note = note_rows.note_at(bank._index.opened().manifest, "a.md")
     assert note is not None
     assert (note.id, note.key, note.type, note.title, set(note.tags)) == (
         "one", "one", "fact", "A", {"x", "y"},
     )  # fmt: skip
     assert (
-        note_rows.note_of(documents.documents(bank._opened().manifest, [note.number])[note.number])
+        note_rows.note_of(
+            documents.documents(bank._index.opened().manifest, [note.number])[note.number]
+        )
         == note
     )
-    assert note_rows.note_at(bank._opened().manifest, "empty.md").key == "empty.md"  # type: ignore[union-attr]
-    assert note_rows.note_at(bank._opened().manifest, "broken.md") is None
-    assert note_rows.note_at(bank._opened().manifest, "nothing.md") is None
+    assert note_rows.note_at(bank._index.opened().manifest, "empty.md").key == "empty.md"  # type: ignore[union-attr]
+    assert note_rows.note_at(bank._index.opened().manifest, "broken.md") is None
+    assert note_rows.note_at(bank._index.opened().manifest, "nothing.md") is None
 
 
 def test_the_newest_come_first_and_only_those_in_scope(bank: Bank) -> None:
-    base = bank._opened().manifest
+    base = bank._index.opened().manifest
     assert [note.path for note in note_rows.newest(base, Scope(), 3)] == [
         "empty.md",
         "c.md",
@@ -60,12 +62,12 @@ def test_the_newest_come_first_and_only_those_in_scope(bank: Bank) -> None:
 
 
 def test_the_same_id_twice_is_told(bank: Bank) -> None:
-    assert documents.same_ids(bank._opened().manifest) == [("one", ("a.md", "b.md"))]
+    assert documents.same_ids(bank._index.opened().manifest) == [("one", ("a.md", "b.md"))]
 
 
 def test_a_superseded_note_knows_its_successor(bank: Bank) -> None:
     a, b = number(bank, "a.md"), number(bank, "b.md")
-    assert neighbourhood.superseded(bank._opened().manifest, [a, b]) == {a: (b, "b.md")}
+    assert neighbourhood.superseded(bank._index.opened().manifest, [a, b]) == {a: (b, "b.md")}
 
 
 def test_of_several_that_supersede_a_note_the_newest_is_named(
@@ -78,11 +80,11 @@ def test_of_several_that_supersede_a_note_the_newest_is_named(
     bank = opening(folder)
     bank.catch_up()
     old, a = number(bank, "old.md"), number(bank, "a.md")
-    assert neighbourhood.superseded(bank._opened().manifest, [old]) == {old: (a, "a.md")}
+    assert neighbourhood.superseded(bank._index.opened().manifest, [old]) == {old: (a, "a.md")}
 
 
 def test_counts_are_those_of_live_notes(bank: Bank) -> None:
-    base = bank._opened().manifest
+    base = bank._index.opened().manifest
     assert documents.counts(base, "tag") == {"x": 2, "y": 1}
     assert documents.data_counts(base, "type")["fact"] == 1
     live, _, archived, passages = documents.totals(base)
@@ -90,7 +92,7 @@ def test_counts_are_those_of_live_notes(bank: Bank) -> None:
 
 
 def test_passages_have_their_place_and_section(bank: Bank) -> None:
-    base = bank._opened().manifest
+    base = bank._index.opened().manifest
     a, empty = number(bank, "a.md"), number(bank, "empty.md")
     rows = [row for (row,) in base.execute("SELECT row FROM passages WHERE document = ?", (a,))]
     found = documents.passages(base, rows)
@@ -102,7 +104,7 @@ def test_passages_have_their_place_and_section(bank: Bank) -> None:
 
 
 def test_the_link_table_is_read_both_ways(bank: Bank) -> None:
-    base = bank._opened().manifest
+    base = bank._index.opened().manifest
     out = link_table.outgoing(base, number(bank, "b.md"))
     assert [(row.dest_key, row.ghost, row.type) for row in out] == [
         ("a.md", "", "supersedes"),

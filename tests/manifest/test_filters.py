@@ -32,7 +32,7 @@ def bank(folder: Path, opening: Callable[..., Bank]) -> Bank:
 
 
 def within(bank: Bank, *conditions: Condition, hidden: bool = False) -> str:
-    base = bank._opened().manifest
+    base = bank._index.opened().manifest
     scope = filters.scope(base, conditions, hidden=hidden)
     live = {
         number: path for number, path in documents.all_keys(base) if not path.startswith("broken")
@@ -98,4 +98,4 @@ def test_a_status_of_the_users_own_is_kept(bank: Bank) -> None:
 
 
 def test_the_users_keys_can_be_filtered_by(bank: Bank) -> None:
-    assert {"team", "priority"} <= filters.fields(bank._opened().manifest)
+    assert {"team", "priority"} <= filters.fields(bank._index.opened().manifest)

@@ -24,7 +24,7 @@ def leads(bank: Bank) -> dict[str, list[str]]:
     """Map each note to where its links lead: a path, `ghost:` and a name, or `?`."""
     bank.catch_up()
     found: dict[str, list[str]] = {}
-    for row in link_table.all_links(bank._opened().manifest):
+    for row in link_table.all_links(bank._index.opened().manifest):
         goal = "?" if row.ambiguous else row.dest_key or f"ghost:{row.ghost}"
         found.setdefault(row.source_key, []).append(goal)
     return found
@@ -136,14 +136,16 @@ def test_a_name_brings_those_that_look_like_it(folder: Path, opening: Opening) -
     (folder / "full-text-serch.md").write_bytes(b"\0")  # not indexed: nothing to suggest
     bank = opening(folder)
     bank.catch_up()
-    assert note_rows.similar(bank._opened().manifest, "tantivi") == ["decisions/tantivy"]
-    assert note_rows.similar(bank._opened().manifest, "full text serch") == ["decisions/tantivy"]
-    assert note_rows.similar(bank._opened().manifest, "zzzzzz") == []
+    assert note_rows.similar(bank._index.opened().manifest, "tantivi") == ["decisions/tantivy"]
+    assert note_rows.similar(bank._index.opened().manifest, "full text serch") == [
+        "decisions/tantivy"
+    ]
+    assert note_rows.similar(bank._index.opened().manifest, "zzzzzz") == []
 
 
 def test_what_is_no_text_is_no_name(folder: Path, opening: Opening) -> None:
     put(folder, {"a.md": "x"})
     bank = opening(folder)
     bank.catch_up()
-    assert note_rows.candidates(bank._opened().manifest, "\ud800") == []
-    assert note_rows.candidates(bank._opened().manifest, "a") == ["a.md"]
+    assert note_rows.candidates(bank._index.opened().manifest, "\ud800") == []
+    assert note_rows.candidates(bank._index.opened().manifest, "a") == ["a.md"]

@@ -6,6 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ class FrontEnd:
         self.shared = SharedBank(str(folder))
         self.background = Background(self.shared)
         self.heard: queue.Queue[Changed] = queue.Queue()
-        self.background.listeners.add(self.heard.put)
+        self.background.listen(self.heard.put)
 
     def start(self) -> None:
         """Start and wait until the files are watched."""
@@ -36,7 +37,7 @@ class FrontEnd:
 @pytest.fixture
 def front_end(project: Path) -> Iterator[FrontEnd]:
     made = FrontEnd(project)
-    with made.shared, made.background:
+    with closing(made.shared), closing(made.background):
         yield made
 
 
@@ -64,6 +65,22 @@ def test_vectors_are_made_in_the_background(front_end: FrontEnd, project: Path) 
         time.sleep(0.05)
 
 
+def test_listeners_are_told_until_they_leave(front_end: FrontEnd, project: Path) -> None:
+    once: queue.Queue[Changed] = queue.Queue()
+
+    def hear(changed: Changed) -> None:
+        once.put(changed)
+        leave()
+
+    leave = front_end.background.listen(hear)
+    front_end.start()
+    (project / ".memories/facts/new.md").write_text("# New\n")
+    assert front_end.heard.get(timeout=60) == Changed(added=("facts/new.md",))
+    leave()  # once more does no harm
+    assert once.get(timeout=60) == Changed()
+    assert once.empty()
+
+
 def test_starting_twice_is_starting_once(front_end: FrontEnd) -> None:
     front_end.start()
     before = threading.active_count()
@@ -74,10 +91,10 @@ def test_starting_twice_is_starting_once(front_end: FrontEnd) -> None:
 def test_what_must_be_loaded_first_is_loaded_in_the_thread(project: Path) -> None:
     where: list[threading.Thread] = []
     ready = threading.Event()
-    with SharedBank(str(project)) as shared:
+    with closing(SharedBank(str(project))) as shared:
         prepare = lambda: where.append(threading.current_thread())  # noqa: E731
-        with Background(shared, prepare) as background:
-            background.listeners.add(lambda changed: ready.set())
+        with closing(Background(shared, prepare)) as background:
+            background.listen(lambda changed: ready.set())
             background.start()
             assert ready.wait(60)
     assert [thread.name for thread in where] == ["background"]
@@ -112,7 +129,7 @@ def test_closing_stops_a_first_index_after_its_batch(
 
     monkeypatch.setattr(Background, "_go_on", until_closed)
     made = FrontEnd(folder)
-    with made.shared, made.background:
+    with closing(made.shared), closing(made.background):
         made.background.start()
         assert indexed.wait(60)
     assert not [one for one in threading.enumerate() if one.name == "background"]
@@ -128,8 +145,8 @@ def test_a_bank_that_is_made_later_is_watched(
     monkeypatch.chdir(tmp_path)
     shared = SharedBank()
     ready = threading.Event()
-    with shared, Background(shared) as background:
-        background.listeners.add(lambda changed: ready.set())
+    with closing(shared), closing(Background(shared)) as background:
+        background.listen(lambda changed: ready.set())
         background.start()
         time.sleep(0.3)
         assert not ready.is_set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from memory_bank.serving.shared_bank import SharedBank
 
 
 def test_all_requests_have_the_same_bank(project: Path) -> None:
-    with SharedBank(str(project)) as shared, shared.another() as other:
+    with closing(SharedBank(str(project))) as shared, shared.another() as other:
         assert shared.bank() is shared.bank()
         assert other is not shared.bank()
         assert list_notes(other).result_count == list_notes(shared.bank()).result_count == 3
@@ -24,7 +25,7 @@ def test_a_bank_that_is_made_later_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with SharedBank() as shared:
+    with closing(SharedBank()) as shared:
         with pytest.raises(NoBank):
             shared.bank()
         init()
@@ -37,21 +38,28 @@ def test_a_working_directory_that_is_gone_is_named(
     (gone := tmp_path / "gone").mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    with SharedBank() as shared, pytest.raises(NoBank, match="working directory is gone"):
+    with closing(SharedBank()) as shared, pytest.raises(NoBank, match="working directory is gone"):
         shared.bank()
 
 
-def test_what_several_banks_repaired_is_named_once(project: Path) -> None:
-    with SharedBank(str(project)) as shared, shared.another() as one, shared.another() as other:
-        one.repaired.append("keyword")
-        other.repaired += ["keyword", "indexing"]
-        assert sorted(shared.take_repaired()) == ["indexing", "keyword"]
-        assert shared.take_repaired() == []
+def test_a_repair_by_any_bank_is_named_once_also_when_that_is_closed(project: Path) -> None:
+    notes = project / ".memories"
+    with closing(SharedBank(str(project))) as shared:
+        for number in range(2):
+            recall(shared.bank(), "tantivy")
+            (notes / f".trash/.journal-{number:012d}").mkdir(parents=True)
+            with shared.another() as other:
+                list_notes(other)
+            del other
+            (notes / f".trash/.journal-1{number:011d}").mkdir(parents=True)
+            list_notes(shared.bank())
+            assert shared.take_repaired() == ["writing"]
+            assert shared.take_repaired() == []
 
 
 def test_each_request_is_told_of_its_own_progress(project: Path) -> None:
     told: dict[str, list[str]] = {"first": [], "second": []}
-    with SharedBank(str(project)) as shared:
+    with closing(SharedBank(str(project))) as shared:
 
         def ask(who: str) -> None:
             with reporting_to(lambda what, done, total: told[who].append(what)):
@@ -74,14 +82,14 @@ def test_a_cancelled_request_stops_and_the_next_one_is_answered(project: Path) -
     def cancel(what: str, done: int, total: int) -> None:
         raise Cancelled
 
-    with SharedBank(str(project)) as shared:
+    with closing(SharedBank(str(project))) as shared:
         with reporting_to(cancel), pytest.raises(Cancelled):
             recall(shared.bank(), "tantivy")
         assert recall(shared.bank(), "tantivy").notes
 
 
 def test_it_rests_until_a_request_is_done(project: Path) -> None:
-    with SharedBank(str(project)) as shared:
+    with closing(SharedBank(str(project))) as shared:
         bank, begun, done = shared.bank(), threading.Event(), []
 
         def work() -> None:

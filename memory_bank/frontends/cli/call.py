@@ -12,6 +12,7 @@ from memory_bank.errors import BadInput, NoBank
 from memory_bank.frontends.cli.console import Console, place
 from memory_bank.frontends.cli.progress import Bars, Report
 from memory_bank.frontends.rendering import plain, with_former_names
+from memory_bank.repairs import Reports
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,9 +56,7 @@ class Call:
         self._page = Console(sys.stdout)
         self._aside = Console(sys.stderr)
         self._bars = Bars(self._aside)
-        self._bank: Bank | None = None
-        self._repaired: list[str] = []
-        self._notices: list[str] = []
+        self._repairs, self._notices = Reports(), Reports()
 
     @property
     def page(self) -> Console:
@@ -79,24 +78,21 @@ class Call:
     @contextmanager
     def open(self) -> Iterator[Bank]:
         """Open the bank that is meant, and close it in the end."""
-        from memory_bank.bank import open_bank
+        from memory_bank.bank import Conditions, open_bank
 
+        told = Conditions(self.progress, repairs=self._repairs, notices=self._notices)
         try:
-            bank = open_bank(self.named_bank, allow_secrets=self.allow_secret)
+            bank = open_bank(self.named_bank, allow_secrets=self.allow_secret, conditions=told)
         except FileNotFoundError as error:
             raise NoBank("the working directory is gone", "change to one that is there") from error
         self.root = bank.layout.root
-        bank.progress = self.progress
-        self._bank = bank
         try:
             with bank:
                 yield bank
         finally:
             self._bars.stop()
-            self._say_repaired()
-            if not self.json:
-                for notice in self._took_notices():
-                    self.remark(notice)
+            if not self.json:  # a program finds both inside
+                self._say_aside()
 
     def place(self, path: str, line: int | None = None) -> str:
         """Return where a note is, as seen from the working directory."""
@@ -111,7 +107,7 @@ class Call:
 
     def document(self, value: object) -> None:
         """Print an answer as JSON, with repairs and notices."""
-        shown, repaired, notices = plain(value), self._taken_repaired(), self._took_notices()
+        shown, repaired, notices = plain(value), self._repairs.take(), self._notices.take()
         if repaired and isinstance(shown, dict):
             shown = {**shown, "repaired": repaired}
         if notices and isinstance(shown, dict):
@@ -140,23 +136,12 @@ class Call:
             why = _FALLBACKS.get(reason, "the embedder gave no answer")
             self.warn(f"found by words only: {why} ({reason})")
 
-    def _taken_repaired(self) -> list[str]:
-        """Return all that was repaired in this call."""
-        if self._bank is not None:
-            self._repaired += self._bank.take_repaired()
-        return self._repaired
-
-    def _took_notices(self) -> list[str]:
-        """Return all that there was to say in this call."""
-        if self._bank is not None:
-            self._notices += self._bank.take_notices()
-        return self._notices
-
-    def _say_repaired(self) -> None:
-        """Say beside the answer what was repaired; a program finds it inside."""
-        repaired = self._taken_repaired()
-        if repaired and not self.json:
+    def _say_aside(self) -> None:
+        """Say beside the answer what was repaired, and notices."""
+        if repaired := self._repairs.take():
             self.aside.labelled("repaired: ", "dim", actions.maintenance.described(repaired))
+        for notice in self._notices.take():
+            self.remark(notice)
 
     def wrong(self, message: str) -> BadUsage:
         """Return the error that a combination of options deserves."""

@@ -183,7 +183,7 @@ async def _working(server: MCPServer[Any]) -> AsyncIterator[Background]:
             with suppress(RuntimeError):  # the server stops
                 portal.start_task_soon(own.changes.tell, changed)
 
-        background.listeners.add(tell)
+        background.listen(tell)
         try:
             yield background
         finally:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from memory_bank.errors import Busy
+from memory_bank.index.index import Index
+
 from .conftest import Run, command, environment, plain_text
 
 
@@ -144,13 +147,13 @@ def test_a_bar_is_drawn_after_a_second_on_a_terminal_only(terminal: Run, real: R
 
 
 def test_warnings_of_the_index_are_told(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from memory_bank.bank import Bank
-
-    def catch_up(bank: Bank, _: object = None) -> None:
-        bank.problem = "another process is indexing"
+    def catch_up(*_: object) -> None:
+        raise Busy("another process is indexing", "wait")
 
     mb("sync")
-    monkeypatch.setattr(Bank, "catch_up", catch_up)
+    monkeypatch.setattr(Index, "catch_up", catch_up)
     for args in (["recall", "whoosh"], ["notes"], ["stats"]):
-        assert mb(*args).err == "warning: another process is indexing\n"
+        assert mb(*args).err == (
+            "warning: another process is indexing: the newest changes may be missing\n"
+        )
     assert mb("recall", "whoosh", "--json").json["problem"]

@@ -30,7 +30,7 @@ def waited(met: Callable[[], bool], seconds: float = 30) -> bool:
 def settled(agent: Any) -> None:
     """Wait until the thread behind the server listens: what it then says is news."""
     assert not agent("recall", query="tantivy").wrong
-    assert waited(lambda: not agent.server.shared.bank().embeds)
+    assert agent.server.shared.embedded_elsewhere.wait(30)
 
 
 @pytest.mark.filterwarnings("ignore:resources/:mcp.MCPDeprecationWarning")

@@ -93,7 +93,7 @@ def _check(
 
 def _in_editor(bank: Bank, name: str, if_match: str | None, agent: str | None) -> Written:
     """Let the user edit the whole file; what was read is what may be replaced."""
-    bank.check_enabled()
+    bank.settings.check_enabled()
     note = actions.listing.show(bank, name)
     etag = if_match or note.etag
     if not note.writable:

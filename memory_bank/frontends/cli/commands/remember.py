@@ -86,7 +86,7 @@ def command(
         actions.remember.entity(words)  # before somebody writes a text in vain
     source = source or ("agent" if agent else "manual")
     with call.open() as bank:
-        bank.check_enabled()
+        bank.settings.check_enabled()
         with text_input.given_or_edited(text) as content:
             done = actions.remember.remember(
                 bank,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 
 WRITING = "writing"
@@ -36,3 +37,24 @@ def described(repaired: Sequence[str]) -> str:
 
 def unreported(what: str) -> None:
     """Report to nobody that something was repaired."""
+
+
+class Reports:
+    """What the next answer must say, each once; threads, and banks, may share it."""
+
+    def __init__(self) -> None:
+        """Have nothing to say."""
+        self._lock = threading.Lock()
+        self._said: dict[str, None] = {}
+
+    def add(self, *said: str) -> None:
+        """Keep what must be said until it is taken."""
+        with self._lock:
+            self._said.update(dict.fromkeys(said))
+
+    def take(self) -> list[str]:
+        """Return what nobody has taken yet, in the order in which it happened."""
+        with self._lock:
+            taken = list(self._said)
+            self._said.clear()
+        return taken

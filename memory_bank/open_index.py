@@ -1,0 +1,155 @@
+"""The index of a bank as questions find it: opened, opened anew when replaced, and repaired."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from memory_bank import layout
+from memory_bank.activity.logs import Logs
+from memory_bank.config import Settings
+from memory_bank.errors import Busy, IndexDamaged
+from memory_bank.hints import Hint
+from memory_bank.index.index import Index, discard
+from memory_bank.layout import LEFT_ALONE, Layout
+from memory_bank.notes.source import NotesSource
+from memory_bank.repairs import MANIFEST, Reports
+from memory_bank.repo.commit_history import CommitHistory
+
+if TYPE_CHECKING:
+    from memory_bank.search.engine import Engine
+
+_TRIES = 20
+"""How often a question is asked again when other processes replace the index meanwhile."""
+
+Result = TypeVar("Result")
+
+
+class View:
+    """One generation of the index, as a question sees it."""
+
+    def __init__(self, index: Index, owner: OpenIndex) -> None:
+        """Look at an index."""
+        self.index = index
+        self.manifest = index.manifest
+        self.source = owner.source
+        self._owner = owner
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The ranking."""
+        from memory_bank.search.engine import Engine  # start-up: many questions rank nothing
+
+        owner = self._owner
+        return Engine(self.manifest, self.index.retrievers, owner.settings, owner.logs().access.of)
+
+
+class OpenIndex:
+    """The index of the notes at a place; its files may go, be replaced or be damaged meanwhile.
+
+    It may be used from several threads: one works at a time.
+    """
+
+    def __init__(
+        self,
+        place: Layout,
+        settings: Settings,
+        logs: Callable[[], Logs],
+        repairs: Reports,
+        notices: Reports,
+    ) -> None:
+        """Open nothing yet; tell `repairs` what was made again, `notices` what else to say."""
+        self.lock = threading.RLock()
+        self.layout = place
+        self.source = NotesSource(
+            place.root,
+            prefix=place.prefix,
+            max_bytes=settings.memory.max_note_bytes,
+            history=CommitHistory(place.root, lambda: self.layout.index / "commits.db"),
+        )
+        self.settings = settings
+        self.logs = logs
+        self._repairs = repairs
+        self._notices = notices
+        self._view: View | None = None
+
+    def read(self, ask: Callable[[View], Result]) -> Result:
+        """Ask the index as it is; when it turns out damaged, repair it and ask once more.
+
+        When another process replaced it meanwhile, what was answered is not believed: the rows of
+        two manifests don't mix.
+        """
+        with self.lock:
+            repairs = [self._repair, self._rebuild]
+            for _ in range(_TRIES):
+                view = None
+                try:
+                    view = self.opened()
+                    with view.manifest.guarded():
+                        found = ask(view)
+                    if view.index.current():
+                        return found
+                except IndexDamaged:
+                    if view is None or not view.index.current():
+                        continue  # no damage: another process replaced it
+                    if not repairs:
+                        raise
+                    repairs.pop(0)(view)
+            raise Busy("other processes replace the index all the time", Hint.TRY_AGAIN)
+
+    def opened(self) -> View:
+        """Return the index, opened again when its files were deleted or replaced."""
+        lost = replaced = False
+        if self._view is not None and not self._view.index.current():
+            lost = not self.layout.manifest.exists()
+            replaced = not lost  # another process made it again
+            self._drop()
+        if self._view is None:
+            self._make_folder()
+            if lost:
+                self._repairs.add(MANIFEST)
+            index = Index(self.layout, self.source, self.settings, repaired=self._repairs.add)
+            self._view = View(index, self)
+            if lost or replaced:
+                with index.manifest.guarded():
+                    index.fill()
+        return self._view
+
+    def discard(self) -> None:
+        """Remove the manifest, when no other process is in the middle of a batch."""
+        self._drop()
+        self._make_folder()
+        discard(self.layout)
+
+    def close(self) -> None:
+        """Let go of all files; they are opened again when they are needed."""
+        self._drop()
+        self.source.close()
+
+    def _repair(self, view: View) -> None:
+        """Refill what is damaged; make all again where the manifest is."""
+        try:
+            with view.manifest.guarded():
+                view.index.repair()
+        except IndexDamaged:
+            if view.index.current():
+                self._rebuild(view)
+
+    def _rebuild(self, _: View) -> None:
+        self.discard()
+        self._repairs.add(MANIFEST)
+        self.opened().index.indexer.sync()
+
+    def _make_folder(self) -> None:
+        """Make the folder of derived files, where it belongs now; say once if that is elsewhere."""
+        self.layout = layout.at(self.layout.root)
+        self.layout.make_index()
+        if self.layout.first_left_alone():
+            self._notices.add(LEFT_ALONE)
+
+    def _drop(self) -> None:
+        if self._view is not None:
+            self._view.index.close()
+            self._view = None
