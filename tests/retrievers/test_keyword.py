@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.retrievers.base import Entry, Question
+from memory_bank.retrievers.base import Entry, Question, Scope
 from memory_bank.retrievers.keyword import query_builder
 from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
 
@@ -52,3 +52,26 @@ def test_a_name_that_very_many_titles_have_is_passed_over(
 ) -> None:
     monkeypatch.setattr(query_builder, "_MANY", 1)
     assert notes.titled(Question("What did Ann see at the Zoo?")) == {4: 1.0}
+
+
+@pytest.mark.parametrize("question", ["heorn", "herom", "heeron", "Heorn seen"])
+def test_a_misspelled_word_finds_the_word_that_it_resembles(
+    notes: KeywordIndex, question: str
+) -> None:
+    found = notes.find(Question(question), 10, Scope())
+    assert set(found.documents) == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("question", ["hen", "hrn", "xyzzy", "zebra"])
+def test_short_words_and_unlike_ones_find_nothing(notes: KeywordIndex, question: str) -> None:
+    assert not notes.find(Question(question), 10, Scope())
+
+
+def test_a_word_that_some_document_has_is_taken_as_it_is(tmp_path: Path) -> None:
+    index = KeywordIndex(tmp_path / "words", "owner", name="words", unit="passages", explanation="")
+    index.clear()
+    index.put([Entry(1, 1, "A", (), "heron", 1), Entry(2, 2, "B", (), "herons", 1),
+               Entry(3, 3, "C", (), "herod", 1)], [])  # fmt: skip
+    index.commit()
+    assert set(index.find(Question("heron"), 10, Scope()).rows) == {1, 2}
+    index.close()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import islice
 from operator import neg
 from typing import cast
 
@@ -24,6 +25,11 @@ _BESIDE, _SLOP = 0.25, 2
 """What two words weigh that stand together in the question and in the text, and how far apart."""
 _MORE = 100
 """The most that is added for it."""
+_MISSPELLED = 0.5
+"""What a word weighs that is like one of the question which no document has."""
+_SHORTEST, _LONG, _MOST_MISSPELLED = 4, 7, 8
+"""Letters of the shortest such word, letters from which on two may differ, and how many words of a
+question are looked up that way: each one walks over the dictionary."""
 _MANY = 2000
 """How many passages may have a word that is asked for on top: looking through more takes long."""
 _PREFERRED = 2.0
@@ -98,6 +104,7 @@ class WordQuery:
         """Build the query of the words themselves, and of what must or must not be there."""
         question = self._question
         parts = [(Occur.Should, query) for query in self._any_of_them()]
+        parts += [(Occur.Should, query) for query in self._misspelled()]
         parts += [
             (Occur.Should, self._term("grams", gram)) for gram in grams(question.text).split()
         ]
@@ -120,6 +127,18 @@ class WordQuery:
             if min(map(self._count, pair)) <= _MANY:
                 phrase = Query.phrase_query(self._schema, _SPEAKING, list(pair), slop=_SLOP)
                 yield Query.boost_query(phrase, _BESIDE)
+
+    def _misspelled(self) -> Iterator[Query]:
+        """Match words that differ in few letters from one that no document has."""
+        long = (word for word in self._words if len(word.stem) >= _SHORTEST)
+        unknown = (word for word in long if not self._is_known(word.stem))
+        for word in islice(unknown, _MOST_MISSPELLED):
+            distance = 1 if len(word.stem) < _LONG else 2
+            query = Query.fuzzy_term_query(self._schema, _SPEAKING, word.stem, distance)
+            yield Query.boost_query(query, _MISSPELLED * word.weight)
+
+    def _is_known(self, stem: str) -> bool:
+        return any(self._searcher.doc_freq(field, stem) for field in FIELDS)
 
     def _count(self, stem: str) -> int:
         if stem not in self._counts:
