@@ -27,7 +27,7 @@ from memory_bank.source import UNDATED, Document, Span, lines_between
 
 from .hostile import TEXTS
 
-ENOUGH = 0.01
+ENOUGH = 0.02
 """Seconds that the longer text must take, for the clock to measure it."""
 LONGEST = 80_000
 """Characters; front matter beyond 100,000 is not read at all."""
