@@ -64,7 +64,7 @@ def connect(file: Path, tables: str, version: int, *, make: bool = True) -> Conn
         base, found = _opened(file, tables, version, make=make)
     if found != version:
         base.close()
-        raise IndexDamaged(f"{file} is of version {found}, not {version}", "it is made again")
+        raise IndexDamaged(f"{file} is of version {found}, not {version}", "it is rebuilt")
     return base
 
 
@@ -98,7 +98,7 @@ def _open(file: Path, *, make: bool) -> Connection:
     except sqlite3.OperationalError as error:
         if make or file.exists():
             raise
-        raise IndexDamaged(f"{file} is missing", "it is made again") from error
+        raise IndexDamaged(f"{file} is missing", "it is rebuilt") from error
 
 
 def _prepare(base: Connection, tables: str, version: int) -> int:
@@ -113,7 +113,7 @@ def _prepare(base: Connection, tables: str, version: int) -> int:
             if "locked" not in str(error):
                 raise
             # whoever makes a new one is soon done: somebody emptied one that another has open
-            raise IndexDamaged("the database was emptied", "it is made again") from error
+            raise IndexDamaged("the database was emptied", "it is rebuilt") from error
     return int(found)
 
 
@@ -197,16 +197,16 @@ def guarded(file: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         code = getattr(error, "sqlite_errorname", "")  # not all have one
         if code in _UNREADABLE or any(word in str(error).lower() for word in _DAMAGE):
-            raise IndexDamaged(f"{file} is damaged: {error}", "it is made again") from error
+            raise IndexDamaged(f"{file} is damaged: {error}", "it is rebuilt") from error
         if code == _SHUT and _vanished(file):
-            raise IndexDamaged(f"{file} is gone", "it is made again") from error
+            raise IndexDamaged(f"{file} is gone", "it is rebuilt") from error
         if "locked" in str(error):
             raise Busy(f"{file} is in use by another process", Hint.TRY_AGAIN) from error
         raise StorageFailed(
             f"{file}: {error} {code}".rstrip(), "check the disk's space and permissions"
         ) from error
     except sqlite3.DatabaseError as error:
-        raise IndexDamaged(f"{file} is damaged: {error}", "it is made again") from error
+        raise IndexDamaged(f"{file} is damaged: {error}", "it is rebuilt") from error
 
 
 def _vanished(file: Path) -> bool:

@@ -161,7 +161,7 @@ class Backfill:
         self, retriever: Retriever, entries: Sequence[Entry], touched: Collection[int]
     ) -> None:
         """Put a batch; with a small one, documents that the retriever wants to be put again."""
-        again = set(retriever.again()) - set(touched) if len(touched) <= _SAVED else ()
+        again = set(retriever.to_compact()) - set(touched) if len(touched) <= _SAVED else ()
         more: list[Entry] = []
         numbers: list[int] = []
         if again:

@@ -174,7 +174,7 @@ def entries_again(manifest: Manifest, number: int, document: Document) -> list[E
     sql = "SELECT row FROM passages WHERE document = ? ORDER BY row"
     rows = [row for (row,) in manifest.execute(sql, (number,))]
     if len(rows) != len(_passages(document)):
-        raise IndexDamaged(f"rows of {document.key} are missing", "they are made again")
+        raise IndexDamaged(f"rows of {document.key} are missing", "they are rebuilt")
     return list(_entries(document, number, rows))
 
 

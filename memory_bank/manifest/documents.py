@@ -318,7 +318,7 @@ def _document(row: Sequence[Any]) -> DocumentRow:
     try:
         data: Mapping[str, Any] = json.loads(row[-1])
     except ValueError as error:
-        raise IndexDamaged(f"the row of {row[1]} is damaged", "it is made again") from error
+        raise IndexDamaged(f"the row of {row[1]} is damaged", "it is rebuilt") from error
     number, key, found, size, known_as, title, created, updated, hidden, _ = row
     return DocumentRow(
         number, key, found, size, known_as, title, created, updated, bool(hidden), data

@@ -120,7 +120,7 @@ class Manifest:
             """What tells this manifest from any other, made before or after it."""
         if found != index_id:
             self.close()
-            raise IndexDamaged(f"{file} was made for another index", "it is made again")
+            raise IndexDamaged(f"{file} was made for another index", "it is rebuilt")
 
     def current(self) -> bool:
         """Tell whether the file that is open still has its name."""
@@ -191,7 +191,7 @@ class Manifest:
         with self.guarded():
             (answer,) = self._base.execute("PRAGMA quick_check(1)").fetchone()
         if answer != "ok":
-            raise IndexDamaged(f"{self.file} is damaged: {answer}", "it is made again")
+            raise IndexDamaged(f"{self.file} is damaged: {answer}", "it is rebuilt")
 
     def settle(self) -> None:
         """Empty the write-ahead log, unless someone reads just now."""

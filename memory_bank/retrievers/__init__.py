@@ -1,4 +1,4 @@
-"""The indexes that find passages: one plug-in each, and the set of those of one bank."""
+"""The plug-ins that find passages, and the set of them that one index has."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RetrieverSet:
 
     @property
     def fingerprint(self) -> str:
-        """Name what fills the retrievers: no model is loaded for it, and no secret is in it."""
+        """Return what determines the stored data of all retrievers; load no model."""
         parts = (f"{name}={module(name).fingerprint(self._settings)}" for name in names())
         return " ".join(parts)
 
@@ -39,7 +39,7 @@ class RetrieverSet:
         return self._loaded[name]
 
     def all(self) -> tuple[list[Retriever], str]:
-        """Return the retrievers that can be filled now, and why another one can't."""
+        """Return the retrievers that can be filled now, and why another can't, if so."""
         found, missing = [], ""
         for name in names():
             try:
@@ -51,7 +51,7 @@ class RetrieverSet:
         return found, missing
 
     def close(self) -> None:
-        """Let go of all files."""
+        """Close all files."""
         for retriever in self._loaded.values():
             if retriever is not None:
                 retriever.close()
@@ -59,15 +59,15 @@ class RetrieverSet:
 
 
 def names() -> list[str]:
-    """Name all retrievers."""
+    """Return the names of all retrievers."""
     return plugins.names(KIND)
 
 
 def in_mode(mode: str) -> list[str]:
-    """Name the retrievers that a mode of search asks."""
+    """Return the names of the retrievers that a mode of search queries."""
     return [name for name in names() if mode in module(name).MODES]
 
 
 def module(name: str) -> RetrieverModule:
-    """Import what offers a retriever."""
+    """Import the module of a retriever."""
     return cast("RetrieverModule", plugins.load(KIND, name))

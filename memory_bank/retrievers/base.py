@@ -1,4 +1,4 @@
-"""The contract of a retriever; no caller may know where its index is."""
+"""The contract of a retriever; callers must not access its files."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
@@ -12,15 +12,15 @@ Unit = Literal["passages", "documents"]
 """What a retriever finds: passages, or documents by the row of their first passage."""
 
 TEXT_VERSION = 2
-"""Of what is embedded: passages are put again when it changes, those with new texts embedded. It
-stands here since whoever asks whether an index is complete need not load what embeds."""
+"""Version of the text that is embedded for a passage: after a change, all passages are put again
+and changed texts embedded. It is here so that comparing fingerprints imports no embedder."""
 
 
 class Entry(NamedTuple):
-    """A passage to be found, with what its document says about it."""
+    """A passage to index, with the title, headings and other words that describe it."""
 
     row: int
-    """Number of the passage; never given again to another while the index lives."""
+    """Number of the passage, never reused within an index."""
     document: int
     """Number of its document."""
     title: str
@@ -28,23 +28,23 @@ class Entry(NamedTuple):
     text: str
     words: int
     about: str = ""
-    """Further words of the document, on its first passage only."""
+    """Words of the document from its metadata; only its first passage has them."""
 
 
 class Question(NamedTuple):
-    """What is looked for: the words as typed, and what must or must not be there."""
+    """A parsed query: its words as typed, and phrases that are required, excluded or preferred."""
 
     text: str
     required: tuple[str, ...] = ()
-    """Phrases without which a passage is no hit."""
+    """Phrases that a passage must have."""
     excluded: tuple[str, ...] = ()
-    """Words and phrases with which a passage is no hit."""
+    """Words and phrases that a passage must not have."""
     preferred: tuple[str, ...] = ()
-    """Phrases that make a passage a better hit."""
+    """Phrases that increase the score of a passage."""
 
     @property
     def strict(self) -> bool:
-        """Tell whether something must, or must not, be there."""
+        """Tell whether any phrase is required or excluded."""
         return bool(self.required or self.excluded)
 
 
@@ -65,25 +65,24 @@ class Scope:
         return (self.only is None or document in self.only) and document not in self.without
 
     def narrowed(self, documents: Collection[int]) -> "Scope":
-        """Return this scope with none but those documents."""
+        """Return the intersection of this scope and some documents."""
         return Scope(only=frozenset(document for document in documents if document in self))
 
 
 class Match(NamedTuple):
-    """A passage that was found; scores of one retriever compare with each other only."""
+    """A passage that was found; only scores of the same retriever can be compared."""
 
     row: int
     document: int
     score: float
     words: int = 0
-    """How long the passage is, where the retriever knows it."""
+    """Length of the passage in words; 0 if the retriever doesn't store it."""
 
 
 class Matches:
-    """What one retriever found, best first: a column for each part of a match.
+    """The matches of one retriever, best first, in columns.
 
-    Hundreds are ranked for ten that are shown; making an object of each costs as much as finding
-    them.
+    Hundreds of matches are ranked for ten hits; an object for each would double the time.
     """
 
     __slots__ = ("documents", "rows", "scores", "words")
@@ -95,7 +94,7 @@ class Matches:
         scores: Sequence[float] = (),
         words: Sequence[int] = (),
     ) -> None:
-        """Take the columns, which are all of one length; `words` may be empty."""
+        """Take columns of equal length; `words` may be empty."""
         self.rows = rows
         self.documents = documents
         self.scores = scores
@@ -112,24 +111,24 @@ class Matches:
 
     @classmethod
     def of(cls, matches: Iterable[Match]) -> Self:
-        """Gather single matches."""
+        """Make columns of single matches."""
         columns = tuple(zip(*matches, strict=True))
         return cls(*columns) if columns else cls()
 
 
 class Retriever(Protocol):
-    """An index of passages that is filled by the indexer and asked by the search engine.
+    """An index of passages that the indexer fills and the search engine queries.
 
     All methods raise IndexDamaged when the index is missing or broken; `clear` repairs that.
     """
 
     @property
     def name(self) -> str:
-        """The plug-in's name, as in reasons."""
+        """The plug-in's name, the `source` of its reasons."""
 
     @property
     def modes(self) -> tuple[str, ...]:
-        """The modes of search that ask it: lexical, semantic, hybrid."""
+        """The modes of search that query it: lexical, semantic, hybrid."""
 
     @property
     def unit(self) -> Unit:
@@ -137,40 +136,40 @@ class Retriever(Protocol):
 
     @property
     def weight(self) -> float:
-        """What its list weighs in fusion, that of words having 1."""
+        """Weight of its scores in fusion; `keyword` has weight 1."""
 
     @property
     def explanation(self) -> str:
-        """What it found a passage by, as a reason says it: "its words"."""
+        """The text of its reasons, such as "its words"."""
 
     @property
     def version(self) -> str:
-        """Change when what is kept changes; the indexer then fills it anew."""
+        """Version of the stored data; when it changes, the indexer refills the index."""
 
     @property
     def slow(self) -> bool:
-        """Whether filling it anew may take long, so that a question must not wait for it."""
+        """Whether a refill may take so long that queries must not wait for it."""
 
-    def again(self) -> Collection[int]:
-        """Return documents that are better put again with a few others than left as they are."""
+    def to_compact(self) -> Collection[int]:
+        """Return documents to put again with the next small batch, so that segments merge."""
 
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
-        """Take entries in; whatever was there of the documents in `replaced` goes. Idempotent."""
+        """Add entries, after removing those of the documents in `replaced`; must be idempotent."""
 
     def commit(self) -> None:
         """Make everything put so far durable and visible to all processes."""
 
     def holds(self, entries: Mapping[int, int]) -> bool:
-        """Tell whether just these passages are in the index: row numbers to document numbers."""
+        """Tell whether the index has exactly these passages: row numbers to document numbers."""
 
     def state(self) -> str:
-        """Return what is another one whenever its files are: they need not be looked into again."""
+        """Return a signature of the files, which differs whenever they may have changed."""
 
     def waiting(self) -> int:
-        """Count the passages whose slow part is still to be done by `catch_up`."""
+        """Count the passages that `catch_up` has not processed yet."""
 
     def catch_up(self, seconds: float) -> int:
-        """Do slow work for about that many seconds; return how many passages still wait.
+        """Process waiting passages for about that many seconds; return how many still wait.
 
         Raises EmbedderUnavailable; what was done until then is kept.
         """
@@ -185,20 +184,20 @@ class Retriever(Protocol):
         """Empty the index, whatever state it is in."""
 
     def close(self) -> None:
-        """Let go of files and memory; what was not committed is dropped."""
+        """Release files and memory; drop what was not committed."""
 
 
 class RetrieverModule(Protocol):
-    """What the file of a retriever offers."""
+    """What the module of a retriever defines."""
 
     MODES: tuple[str, ...]
-    """The modes of search that ask it, known without loading it."""
+    """The modes of search that query it, known without loading it."""
 
     def fingerprint(self, settings: "Settings") -> str:
-        """Return all that decides how the index is filled, without loading a model or a secret."""
+        """Return what determines the stored data, without a secret; load no model."""
 
     def load(self, folder: Path, owner: str, settings: "Settings") -> Retriever | None:
         """Open the index in `folder`; None when the settings turn it off.
 
-        It is taken for damaged when another `owner` filled it. Raises EmbedderUnavailable.
+        An index of another `owner` counts as damaged. Raises EmbedderUnavailable.
         """

@@ -1,6 +1,6 @@
-"""The retriever `notes`: whole documents found by their words (BM25), kept by tantivy.
+"""The retriever `notes`: a keyword index of whole documents (BM25, tantivy).
 
-It is the code of `keyword` in another folder: word statistics (rarity, mean length) must not mix.
+It is the code of `keyword` with another folder, so that each unit has its own word statistics.
 """
 
 from __future__ import annotations
@@ -21,5 +21,5 @@ def load(folder: Path, owner: str, settings: Settings) -> Retriever:  # noqa: AR
     """Open the index in `folder`."""
     from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
 
-    said = "its note's words"
-    return KeywordIndex(folder, owner, name="notes", unit="documents", explanation=said)
+    text = "its note's words"
+    return KeywordIndex(folder, owner, name="notes", unit="documents", explanation=text)

@@ -190,7 +190,7 @@ class Engine:
         context = neighbourhood.context(self._manifest, found)
         if context.following and evidence.lexical:
             notes = cast("KeywordIndex", self._retrievers.get("notes"))
-            evidence = evidence._replace(titled=notes.titled(question))
+            evidence = evidence._replace(titled=notes.title_matches(question))
         return rank(evidence, context, partial(documents.code_ratio, self._manifest))
 
     def _evidence(self, results: RetrieverMatches, question: Question, scope: Scope) -> Evidence:

@@ -32,7 +32,7 @@ def _passages_only(index: KeywordIndex, question: Question, limit: int, scope: S
 Swap = tuple[Any, str, object]
 PARTS: dict[str, tuple[Swap, ...]] = {
     "nothing": (),
-    "words side by side": ((query_builder, "_BESIDE", 0.0),),
+    "words side by side": ((query_builder, "_PROXIMITY", 0.0),),
     "names weigh more": ((analyzer, "NAME_WEIGHT", 1.0),),
     "stop words dropped": ((analyzer, "STOP_WORDS", frozenset()),),
     "title, identifiers, about": ((query_builder, "FIELDS", {"body": 1.0}),),

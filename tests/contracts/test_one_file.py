@@ -46,9 +46,9 @@ class Acronyms:
         try:
             owner, rows = json.loads(self.file.read_text())
         except (OSError, ValueError) as error:
-            raise IndexDamaged(str(self.file), "it is made again") from error
+            raise IndexDamaged(str(self.file), "it is rebuilt") from error
         if owner != self.owner:
-            raise IndexDamaged(str(self.file), "it is made again")
+            raise IndexDamaged(str(self.file), "it is rebuilt")
         return rows
 
     def put(self, entries, replaced):
@@ -85,7 +85,7 @@ class Acronyms:
     def close(self):
         self.new, self.gone = [], set()
 
-    def again(self):
+    def to_compact(self):
         return ()
 
     def waiting(self):

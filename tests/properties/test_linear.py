@@ -21,7 +21,7 @@ from memory_bank.notes.name_forms import of_file
 from memory_bank.notes.names import key
 from memory_bank.notes.source import document_of
 from memory_bank.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
-from memory_bank.retrievers.vectors.vector_index import text_of
+from memory_bank.retrievers.vectors.passage_text import text_of
 from memory_bank.search import query, snippets
 from memory_bank.source import UNDATED, Document, Span, lines_between
 

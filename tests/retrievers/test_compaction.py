@@ -45,7 +45,7 @@ def save(bank: Bank, folder: Path, number: int) -> None:
 def test_a_large_segment_is_not_written_again(
     bank: Bank, folder: Path, unit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compaction, "_DEAR", NOTES // 2)
+    monkeypatch.setattr(compaction, "_LARGE_MERGE", NOTES // 2)
     (large,) = segments(folder, unit)
     for number in range(30):
         save(bank, folder, number)
@@ -65,7 +65,7 @@ def test_a_file_that_changes_meanwhile_keeps_its_place(
     bank: Bank, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is put again with its new text, by the batch that is for it."""
-    monkeypatch.setattr(compaction, "_DEAR", NOTES // 2)
+    monkeypatch.setattr(compaction, "_LARGE_MERGE", NOTES // 2)
     for number in range(6):
         save(bank, folder, number)
     (folder / "n1.md").unlink()

@@ -44,14 +44,14 @@ def notes(tmp_path: Path) -> Iterator[KeywordIndex]:
 def test_titles_have_names_of_the_question(
     notes: KeywordIndex, question: str, shares: dict[int, float]
 ) -> None:
-    assert notes.titled(Question(question)) == shares
+    assert notes.title_matches(Question(question)) == shares
 
 
 def test_a_name_that_very_many_titles_have_is_passed_over(
     notes: KeywordIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(query_builder, "_MANY", 1)
-    assert notes.titled(Question("What did Ann see at the Zoo?")) == {4: 1.0}
+    monkeypatch.setattr(query_builder, "_MAX_DOCUMENTS", 1)
+    assert notes.title_matches(Question("What did Ann see at the Zoo?")) == {4: 1.0}
 
 
 @pytest.mark.parametrize("question", ["heorn", "herom", "heeron", "Heorn seen"])

@@ -10,7 +10,12 @@ import pytest
 from memory_bank.errors import IndexDamaged
 from memory_bank.models.quantization import packed, unit
 from memory_bank.retrievers.vectors import snapshot
-from memory_bank.retrievers.vectors.snapshot import Matrix, Published, discard_others, publish
+from memory_bank.retrievers.vectors.snapshot import (
+    Published,
+    VectorSnapshot,
+    discard_others,
+    publish,
+)
 
 ROWS, SIZE = 300, 32
 VECTORS = unit(np.random.default_rng(7).normal(size=(ROWS, SIZE)).astype(np.float32))
@@ -31,7 +36,7 @@ def published(
 def test_the_nearest_rows_come_first_with_their_cosines(
     tmp_path: Path, published: Published
 ) -> None:
-    matrix = Matrix(tmp_path, published, SIZE)
+    matrix = VectorSnapshot(tmp_path, published, SIZE)
     for number in range(0, ROWS, 30):
         question = unit(VECTORS[number : number + 1] + np.float32(0.05))[0]
         keys, scores = matrix.nearest(question, 5)
@@ -41,7 +46,7 @@ def test_the_nearest_rows_come_first_with_their_cosines(
 
 
 def test_chosen_rows_are_those_that_were_published(tmp_path: Path, published: Published) -> None:
-    matrix = Matrix(tmp_path, published, SIZE)
+    matrix = VectorSnapshot(tmp_path, published, SIZE)
     slots = np.array([5, 0, 299, 5])
     np.testing.assert_array_equal(matrix.at(slots), packed(VECTORS)[slots])
     found = matrix.among(slots, VECTORS[5])
@@ -57,12 +62,12 @@ def test_files_that_are_not_what_was_published_are_refused(
         new.write_bytes(before[:-1] + bytes([before[-1] ^ 1]))
         new.replace(file)
         with pytest.raises(IndexDamaged, match="is damaged"):
-            Matrix(tmp_path, published, SIZE)
+            VectorSnapshot(tmp_path, published, SIZE)
         file.write_bytes(before)
-        Matrix(tmp_path, published, SIZE)
+        VectorSnapshot(tmp_path, published, SIZE)
         file.unlink()
         with pytest.raises(IndexDamaged, match="is missing"):
-            Matrix(tmp_path, published, SIZE)
+            VectorSnapshot(tmp_path, published, SIZE)
         file.write_bytes(before)
 
 
@@ -70,4 +75,4 @@ def test_other_generations_are_removed(tmp_path: Path, published: Published) -> 
     later = publish(tmp_path, 2, KEYS[:3], packed(VECTORS[:3]))
     discard_others(tmp_path, 2)
     assert {file.stem for file in tmp_path.iterdir()} == {"g2"}
-    assert Matrix(tmp_path, later, SIZE).nearest(VECTORS[1], 1)[0].tolist() == [KEYS[1]]
+    assert VectorSnapshot(tmp_path, later, SIZE).nearest(VECTORS[1], 1)[0].tolist() == [KEYS[1]]

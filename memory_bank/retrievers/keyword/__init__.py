@@ -1,4 +1,4 @@
-"""The retriever `keyword`: passages found by their words (BM25), kept by tantivy."""
+"""The retriever `keyword`: a keyword index of passages (BM25, tantivy)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words of texts and questions: stop words, stems, identifier parts, scripts without spaces."""
+"""Analyze texts and questions: stop words, stems, identifier parts, scripts without spaces."""
 
 import re
 from collections.abc import Iterator
@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from tantivy import Filter, TextAnalyzer, TextAnalyzerBuilder, Tokenizer
 
-# Function words and auxiliaries of English: they carry no subject in a question. A question made
-# of these alone keeps them.
+# Function words and auxiliaries of English. They are dropped from a question unless it has no other
+# words.
 STOP_WORDS = frozenset(
     """
     a about after again all also am an and any are aren as at be because been before being
@@ -24,12 +24,12 @@ STOP_WORDS = frozenset(
     """.split()  # noqa: SIM905  (200 quoted words are no easier to read)
 )
 NAME_WEIGHT = 1.5
-"""What a word with a capital letter weighs in a question, its first word left out."""
+"""Weight of a capitalized word in a question, except its first word."""
 MOST_WORDS = 64
-"""Words of a question that are looked up; a longer one is a text, and its first words will do."""
+"""Maximum number of words of a question that are looked up."""
 
-# Where two parts of an identifier meet: aB, HTTPServer, x2, 2x. It starts with a set of characters,
-# so that plain prose is skipped: several times as fast as looking behind each character.
+# Boundary of two parts of an identifier: aB, HTTPServer, x2, 2x. The pattern starts with a set of
+# characters instead of a look-behind, which is several times as fast on prose.
 _JOINT = re.compile(
     r"[A-Z\d](?:(?<=[a-z\d][A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_]\d)|(?<=\d)(?=[^\W\d_]))"
 )
@@ -43,70 +43,70 @@ _UNSPACED = (
 )
 
 _BLOCK_ID = r"(?m)[ \t]\^[\w-]+[ \t]*$"
-# Possessive where a part can't give back anything that the next one takes: no line is read twice.
+# Possessive quantifiers prevent backtracking, so that no line is read twice.
 _LINK_LINE = (
     r"(?m)^[ \t>*+-]*+[\w -]{1,40}+\**+:{1,2}\**+[ \t]*+(?:!?\[\[[^\[\]\n]*+\]\][ \t,]*+)++$"
 )
 _LINK = r"!?\[\[(?:[^\[\]\n|]*+\|)?([^\[\]\n]*+)\]\]"
 
 
-class Weighed(NamedTuple):
-    """A stem of a question and how much it counts."""
+class WeightedStem(NamedTuple):
+    """A stem of a question and its weight."""
 
     stem: str
     weight: float
 
 
-@lru_cache(maxsize=16)  # a question is put to several indices
-def weigh(text: str) -> tuple[Weighed, ...]:
-    """Return the stems of a question that carry its subject, a repeated one weighing more.
+@lru_cache(maxsize=16)  # several indexes get the same question
+def weighted_stems(text: str) -> tuple[WeightedStem, ...]:
+    """Return the stems of a question without stop words.
 
-    Names, told by their capital letter, weigh more too. Parts of identifiers count as words.
+    Repeated words and names (capitalized words) weigh more. Parts of identifiers count as words.
     """
     weights: dict[str, float] = {}
-    for place, word in _asked(text):
-        weight = NAME_WEIGHT if _is_name(place, word) else 1.0
+    for position, word in _query_words(text):
+        weight = NAME_WEIGHT if _is_name(position, word) else 1.0
         for stem in stems(word):
             weights[stem] = weights.get(stem, 0.0) + weight
         for stem in stems(identifier_parts(word)):
             weights.setdefault(stem, 1.0)
-    return tuple(Weighed(*pair) for pair in list(weights.items())[:MOST_WORDS])
+    return tuple(WeightedStem(*pair) for pair in list(weights.items())[:MOST_WORDS])
 
 
-def names(text: str) -> tuple[str, ...]:
-    """Return the stems of the names in a question, told by their capital letter."""
-    named = (stems(word)[:1] for place, word in _asked(text) if _is_name(place, word))
+def name_stems(text: str) -> tuple[str, ...]:
+    """Return the stems of the names (capitalized words) in a question."""
+    named = (stems(word)[:1] for position, word in _query_words(text) if _is_name(position, word))
     return tuple(dict.fromkeys(stem for found in named for stem in found))[:MOST_WORDS]
 
 
 @lru_cache(maxsize=16)
-def together(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the stems of a question's subject that stand beside one another, pair by pair."""
-    found = [stem for _, word in _asked(text)[:MOST_WORDS] for stem in stems(word)[:1]]
+def adjacent_stems(text: str) -> tuple[tuple[str, str], ...]:
+    """Return pairs of stems that are adjacent in a question without stop words."""
+    found = [stem for _, word in _query_words(text)[:MOST_WORDS] for stem in stems(word)[:1]]
     return tuple((first, second) for first, second in pairwise(found) if first != second)
 
 
-def _asked(text: str) -> list[tuple[int, str]]:
-    """Return a question's words with their places, without stop words if others are left."""
+def _query_words(text: str) -> list[tuple[int, str]]:
+    """Return a question's words with their positions, without stop words if others are left."""
     words = list(enumerate(re.findall(r"\w+(?:['’]\w+)?", text)))
-    return [(place, word) for place, word in words if not _is_stop(word)] or words
+    return [(position, word) for position, word in words if not _is_stop(word)] or words
 
 
 def stems(text: str) -> list[str]:
-    """Return the words of a text as the stemmed fields have them."""
+    """Return the words of a text as they are stored in stemmed fields."""
     return list(_stemmer(with_stop_words=True).analyze(text))
 
 
 def without_block_ids(text: str) -> str:
-    """Return a text without the addresses at the ends of its lines, which say nothing."""
+    """Return a text without the block ids at the ends of its lines."""
     return re.sub(_BLOCK_ID, "", text) if "^" in text else text
 
 
 def cleaned(text: str) -> str:
-    """Return a text without block ids, lines that only link, and the brackets of links."""
+    """Return a text without block ids, lines of nothing but links, and the brackets of links."""
     text = without_block_ids(text)
     if "[[" in text:
-        # By a function: a template is expanded in Python, five times as slowly.
+        # A function is five times as fast as a replacement template here.
         text = re.sub(_LINK, lambda found: found[1], re.sub(_LINK_LINE, "", text))
     return text
 
@@ -114,7 +114,7 @@ def cleaned(text: str) -> str:
 def identifier_parts(text: str) -> str:
     """Return the parts of all camelCase and letter-digit words, joined by spaces.
 
-    Underscores, dots and slashes need nothing: every tokenizer splits there.
+    Underscores, dots and slashes need no handling: every tokenizer splits there.
     """
     found: list[str] = []
     end = 0
@@ -131,21 +131,21 @@ def identifier_parts(text: str) -> str:
 
 
 def grams(text: str) -> str:
-    """Return the character pairs of runs in scripts without spaces, joined by spaces."""
+    """Return the character bigrams of text in scripts without spaces, joined by spaces."""
     return "" if text.isascii() else " ".join(_grams(text))
 
 
 def _grams(text: str) -> Iterator[str]:
-    for inline_block in re.findall(_UNSPACED, text):
-        if len(inline_block) == 1:
-            yield inline_block
-        for start in range(len(inline_block) - 1):
-            yield inline_block[start : start + 2]
+    for run in re.findall(_UNSPACED, text):
+        if len(run) == 1:
+            yield run
+        for start in range(len(run) - 1):
+            yield run[start : start + 2]
 
 
-def _is_name(place: int, word: str) -> bool:
-    """Tell a name by its capital letter; a question's first word has one anyway."""
-    return place > 0 and word[0].isupper() and not word.isupper()
+def _is_name(position: int, word: str) -> bool:
+    """Tell whether a word is capitalized, but not the first word and not in capitals."""
+    return position > 0 and word[0].isupper() and not word.isupper()
 
 
 def _is_stop(word: str) -> bool:
@@ -154,7 +154,7 @@ def _is_stop(word: str) -> bool:
 
 @lru_cache(maxsize=2)
 def _stemmer(*, with_stop_words: bool) -> TextAnalyzer:
-    """Build what tantivy's own `en_stem` is made of, stop words left out if asked."""
+    """Build tantivy's `en_stem`, with a filter of stop words if wanted."""
     steps = TextAnalyzerBuilder(Tokenizer.simple())
     steps = steps.filter(Filter.remove_long(40)).filter(Filter.lowercase())
     if not with_stop_words:

@@ -1,8 +1,8 @@
-"""Know that the files of a word index are as tantivy wrote them.
+"""Verify the checksums of a keyword index's files.
 
-tantivy ends each file of a segment with a checksum that it does not look at when it reads, and maps
-the files into memory: garbage in one gives wrong answers, and one that is cut kills the process. A
-file is never written again, so its checksum is looked at once for each signature of the file.
+tantivy writes a checksum at the end of each segment file, but doesn't verify it, and maps the files
+into memory: damaged bytes give wrong answers, and a truncated file kills the process. Segment files
+are immutable, so that a checksum is verified once for each signature of its file.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from memory_bank.filenames import TEMPORARY_PREFIX
 _FILE = "sealed.json"
 _META = "meta.json"
 _MAGIC = 1337
-_TAIL = 8
-"""Bytes behind the footer: its length and tantivy's magic number."""
+_TAIL_BYTES = 8
+"""Number of bytes after the footer: its length and tantivy's magic number."""
 
 Signature = tuple[int, int, int, int]
 
 
-class Seal:
-    """The signatures of files whose checksums were right, kept beside them for other processes."""
+class ChecksumVerifier:
+    """Signatures of files whose checksums were verified, stored beside them for other processes."""
 
     def __init__(self, folder: Path) -> None:
-        """Guard the index in a folder."""
+        """Verify the files of the index in a folder."""
         self._folder = str(folder)
-        self._known: dict[str, Signature] | None = None
+        self._verified: dict[str, Signature] | None = None
         self._meta: Signature | None = None
         self._files: list[str] = []
         self._sizes: list[int] = []
 
     def check(self) -> Signature:
-        """Raise IndexDamaged unless files are as written; return the signature of their list."""
+        """Raise IndexDamaged unless all files are intact; return the signature of their list."""
         while True:
             meta = self.meta()
             if meta != self._meta:
@@ -47,7 +47,7 @@ class Seal:
                     self._check(name)
             except FileNotFoundError as error:
                 if self.meta() != meta:
-                    continue  # another process merged them into others meanwhile
+                    continue  # another process has merged segments meanwhile
                 raise self._damaged(f"{error.filename} is missing") from error
             return meta
 
@@ -59,38 +59,38 @@ class Seal:
             raise self._damaged(f"its {_META} is missing") from error
 
     def sizes(self) -> list[int]:
-        """Return how many documents are in each segment, as of the last check."""
+        """Return the number of documents in each segment, as of the last check."""
         return self._sizes
 
     def record(self) -> Signature | None:
-        """Take the files for right that this process has written just now.
+        """Record the files that this process has just written as verified.
 
-        Return the signature of their list; None when it must be looked at again.
+        Returns the signature of their list; None if they must be verified after all.
         """
-        with suppress(OSError, IndexDamaged):  # their checksums will be looked at
+        with suppress(OSError, IndexDamaged):  # `check` will verify them
             self._meta = self.meta()
             self._files = self._listed()
-            self._known = {name: _signature(f"{self._folder}/{name}") for name in self._files}
+            self._verified = {name: _signature(f"{self._folder}/{name}") for name in self._files}
             self._save()
             return self._meta
         return None
 
     def forget(self) -> None:
-        """Know nothing."""
-        self._known, self._meta, self._files = None, None, []
+        """Drop what was verified or read."""
+        self._verified, self._meta, self._files = None, None, []
 
     def _check(self, name: str) -> None:
-        if self._known is None:
-            self._known = self._load()
+        if self._verified is None:
+            self._verified = self._load()
         file = f"{self._folder}/{name}"
         signature = _signature(file)
-        if self._known.get(name) != signature:
-            if not _whole(file):
-                raise self._damaged(f"{name} is not what was written")
-            self._known[name] = signature
+        if self._verified.get(name) != signature:
+            if not _intact(file):
+                raise self._damaged(f"{name} has a wrong checksum")
+            self._verified[name] = signature
 
     def _listed(self) -> list[str]:
-        """Name the files of the segments that are in use."""
+        """Return the names of the files of the segments in use."""
         try:
             with open(f"{self._folder}/{_META}", "rb") as stream:  # noqa: PTH123  (in each answer)
                 segments = json.load(stream)["segments"]
@@ -109,15 +109,15 @@ class Seal:
             found = json.loads(Path(self._folder, _FILE).read_bytes())
             return {str(name): (*map(int, signature),) for name, signature in found.items()}  # type: ignore[misc]
         except (OSError, ValueError, TypeError, AttributeError):
-            return {}  # the checksums will tell
+            return {}  # all checksums are verified again
 
     def _save(self) -> None:
         new = Path(self._folder, f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
-        new.write_text(json.dumps(self._known), encoding="utf-8")
+        new.write_text(json.dumps(self._verified), encoding="utf-8")
         new.replace(Path(self._folder, _FILE))
 
     def _damaged(self, what: str) -> IndexDamaged:
-        return IndexDamaged(f"{self._folder} is damaged: {what}", "it is made again")
+        return IndexDamaged(f"{self._folder} is damaged: {what}", "it is rebuilt")
 
 
 def _signature(file: str) -> Signature:
@@ -125,10 +125,10 @@ def _signature(file: str) -> Signature:
     return found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
 
 
-def _whole(file: str) -> bool:
-    """Tell whether a file's checksum is right."""
+def _intact(file: str) -> bool:
+    """Tell whether a file has the checksum at its end."""
     data = Path(file).read_bytes()
-    tail = len(data) - _TAIL
+    tail = len(data) - _TAIL_BYTES
     if tail < 0 or int.from_bytes(data[-4:], "little") != _MAGIC:
         return False
     body = tail - int.from_bytes(data[tail : tail + 4], "little")

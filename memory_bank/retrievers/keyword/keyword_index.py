@@ -1,6 +1,6 @@
-"""The keyword index: BM25 over passages, or over whole documents, kept by tantivy.
+"""The keyword index: BM25 over passages or over whole documents, by tantivy.
 
-Both units are the same code in two folders: word statistics (rarity, mean length) must not mix.
+Each unit has its own folder, since word statistics (document frequency, mean length) must not mix.
 """
 
 import shutil
@@ -17,9 +17,9 @@ from tantivy import Document, Query, SchemaBuilder
 from memory_bank.errors import IndexDamaged, StorageFailed
 from memory_bank.retrievers.base import Entry, Matches, Question, Scope, Unit
 from memory_bank.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
-from memory_bank.retrievers.keyword.checksums import Seal, Signature
-from memory_bank.retrievers.keyword.compaction import crowded, scattered
-from memory_bank.retrievers.keyword.query_builder import FIELDS, WordQuery
+from memory_bank.retrievers.keyword.checksums import ChecksumVerifier, Signature
+from memory_bank.retrievers.keyword.compaction import in_small_segments, large_merge_is_due
+from memory_bank.retrievers.keyword.query_builder import FIELDS, KeywordQuery
 
 MODES = ("lexical", "hybrid")
 _HEAP = 50_000_000
@@ -51,7 +51,7 @@ class KeywordIndex:
     def __init__(
         self, folder: Path, owner: str, *, name: str, unit: Unit, explanation: str
     ) -> None:
-        """Keep the index in `folder`; it is taken for damaged when another `owner` filled it."""
+        """Use the index in `folder`; one of another `owner` counts as damaged."""
         self.name = name
         self.unit = unit
         self.explanation = explanation
@@ -60,38 +60,38 @@ class KeywordIndex:
         self._schema = _schema()
         self._index: tantivy.Index | None = None
         self._writer: tantivy.IndexWriter | None = None
-        self._seal = Seal(folder)
-        self._seen: Signature | None = None
-        """The commit that the reader has, by the file that names its segments."""
+        self._checksums = ChecksumVerifier(folder)
+        self._loaded: Signature | None = None
+        """Signature of the segment list that the reader has loaded."""
 
-    def again(self) -> Collection[int]:
-        """Return the documents of small segments, before tantivy merges all."""
+    def to_compact(self) -> Collection[int]:
+        """Return the documents of small segments, if tantivy is about to merge many."""
         with _guarded(self._folder):
             searcher = self._searcher()
-            sizes = self._seal.sizes()
-            if not crowded(sizes):
+            sizes = self._checksums.sizes()
+            if not large_merge_is_due(sizes):
                 return ()
-            found = searcher.fast_field_values("document", scattered(searcher, sizes))
+            found = searcher.fast_field_values("document", in_small_segments(searcher, sizes))
         return {int(document) for document in found if document is not None}
 
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
         """Add passages, after dropping those of the documents in `replaced`.
 
-        The passages of a document stand together in `entries`, its first one first.
+        The passages of a document are consecutive in `entries` and in their order.
         """
         with _guarded(self._folder):
             if self._writer is None:
                 index = self._opened()
-                self._seal.check()  # what is damaged must not be merged into what is new
+                self._checksums.check()  # damaged segments must not be merged into new ones
                 self._writer = index.writer(_HEAP, 1)
-            for document in replaced:  # by a query: by a term, an unsigned field never matches
-                term = Query.term_query(self._schema, "document", document)
+            for number in replaced:  # deleting by a term never matches an unsigned field
+                term = Query.term_query(self._schema, "document", number)
                 self._writer.delete_documents_by_query(term)
-            for made in self._documents(entries):
-                self._writer.add_document(made)
+            for document in self._documents(entries):
+                self._writer.add_document(document)
 
     def commit(self) -> None:
-        """Make what was put durable, and let the writer go."""
+        """Make what was put durable, and release the writer."""
         if self._writer is None:
             return
         with _guarded(self._folder):
@@ -102,10 +102,10 @@ class KeywordIndex:
                 self._writer = None
                 _analyzed.cache_clear()
             self._opened().reload()
-            self._seen = self._seal.record()
+            self._loaded = self._checksums.record()
 
     def holds(self, entries: Mapping[int, int]) -> bool:
-        """Tell whether just these passages are in the index: row numbers to document numbers."""
+        """Tell whether the index has exactly these passages: row numbers to document numbers."""
         with _guarded(self._folder):
             searcher = self._searcher()
             hits = searcher.search(Query.all_query(), max(1, searcher.num_docs), count=False).hits
@@ -116,34 +116,34 @@ class KeywordIndex:
 
     def state(self) -> str:
         """Return the signature of the list of segments."""
-        return repr(self._seal.meta())
+        return repr(self._checksums.meta())
 
     def waiting(self) -> int:
-        """Count nothing: words are indexed at once."""
+        """Return 0: `put` does all work."""
         return 0
 
     def catch_up(self, seconds: float) -> int:  # noqa: ARG002
-        """Do nothing: words are indexed at once."""
+        """Do nothing: `put` does all work."""
         return 0
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
-        """Return what holds most of the question's words."""
+        """Return the best matches by BM25."""
         with _guarded(self._folder):
-            return WordQuery(self._searcher(), self._schema, question, scope).answer(limit)
+            return KeywordQuery(self._searcher(), self._schema, question, scope).answer(limit)
 
-    def titled(self, question: Question) -> dict[int, float]:
-        """Return the documents whose titles have names of the question, and which share of them."""
+    def title_matches(self, question: Question) -> dict[int, float]:
+        """Map documents to the share of the question's names that their titles have."""
         with _guarded(self._folder):
-            return WordQuery(self._searcher(), self._schema, question, Scope()).titled()
+            return KeywordQuery(self._searcher(), self._schema, question, Scope()).title_matches()
 
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
         with _guarded(self._folder):
-            self._seal.check()
+            self._checksums.check()
             self._searcher().search(Query.all_query(), 1, count=False)
 
     def clear(self) -> None:
-        """Start an empty index, whatever was there."""
+        """Make an empty index, whatever was there."""
         self.close()
         try:
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -155,16 +155,16 @@ class KeywordIndex:
             raise StorageFailed(f"{self._folder} can't be written: {error.strerror}") from error
 
     def close(self) -> None:
-        """Drop the writer with what it has not committed, and the reader."""
+        """Release the reader and the writer; drop what was not committed."""
         self._writer = None
         self._index = None
-        self._seen = None
-        self._seal.forget()
+        self._loaded = None
+        self._checksums.forget()
 
     def _searcher(self) -> tantivy.Searcher:
         index = self._opened()
-        while self._seal.meta() != self._seen:  # once more when another process commits in between
-            self._seen = self._seal.check()
+        while self._checksums.meta() != self._loaded:  # repeat if another process commits meanwhile
+            self._loaded = self._checksums.check()
             index.reload()
         return index.searcher()
 
@@ -172,7 +172,7 @@ class KeywordIndex:
         if self._index is None:
             if self._read_owner() != self._owner:
                 raise IndexDamaged(
-                    f"{self._folder} is missing or of another bank", "it is made again"
+                    f"{self._folder} is missing or belongs to another bank", "it is rebuilt"
                 )
             self._index = tantivy.Index.open(str(self._folder))
             self._index.config_reader("manual")
@@ -216,7 +216,7 @@ class KeywordIndex:
 
 
 class _Analyzed(NamedTuple):
-    """What is indexed of a text."""
+    """A text with the derived text of other fields."""
 
     text: str
     identifiers: str
@@ -225,16 +225,16 @@ class _Analyzed(NamedTuple):
 
 @lru_cache(maxsize=1 << 15)
 def _analyzed(text: str) -> _Analyzed:
-    """Take a text apart; kept for a batch, since both units index every passage."""
+    """Analyze a text; cached for a batch, since both units index every passage."""
     plain = cleaned(text)
     return _Analyzed(plain, identifier_parts(plain), grams(plain))
 
 
 @contextmanager
 def _guarded(folder: Path) -> Iterator[None]:
-    """Turn what tantivy raises over missing or damaged files into IndexDamaged.
+    """Convert tantivy's errors to IndexDamaged or StorageFailed.
 
-    A damaged file can make it panic; pyo3's PanicException is no Exception and has no public name.
+    A damaged file can make it panic; pyo3's PanicException is not an Exception and not importable.
     """
     try:
         yield
@@ -242,8 +242,8 @@ def _guarded(folder: Path) -> Iterator[None]:
         if "No space left" in str(error) or "Permission denied" in str(error):
             reason = f"{folder} can't be written: {error}"
             raise StorageFailed(reason, "free some space, or check its permissions") from error
-        raise IndexDamaged(f"{folder} is damaged: {error}", "it is made again") from error
+        raise IndexDamaged(f"{folder} is damaged: {error}", "it is rebuilt") from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        raise IndexDamaged(f"{folder} is damaged: {error}", "it is made again") from error
+        raise IndexDamaged(f"{folder} is damaged: {error}", "it is rebuilt") from error

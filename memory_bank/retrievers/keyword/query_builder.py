@@ -1,6 +1,6 @@
-"""What a question asks of a word index, and the answer.
+"""Build the tantivy query of a question from analyzed words, and run it.
 
-Tantivy's own syntax would misread plain text, so queries are built from analyzed words.
+tantivy's own query parser would misread plain text.
 """
 
 from __future__ import annotations
@@ -14,30 +14,38 @@ from typing import cast
 from tantivy import DocAddress, Occur, Query, Schema, Searcher
 
 from memory_bank.retrievers.base import Matches, Question, Scope
-from memory_bank.retrievers.keyword.analyzer import Weighed, grams, names, stems, together, weigh
+from memory_bank.retrievers.keyword.analyzer import (
+    WeightedStem,
+    adjacent_stems,
+    grams,
+    name_stems,
+    stems,
+    weighted_stems,
+)
 
 FIELDS = {"body": 1.0, "title": 0.25, "identifiers": 0.3, "about": 0.2}
-"""Stemmed fields, and what a word found there weighs."""
+"""Stemmed fields and their weights."""
 
-_SPEAKING = "body"
-"""The field that speaks: what is like its words, and stands beside them, counts."""
-_BESIDE, _SLOP = 0.25, 2
-"""What two words weigh that stand together in the question and in the text, and how far apart."""
-_MORE = 100
-"""The most that is added for it."""
-_MISSPELLED = 0.5
-"""What a word weighs that is like one of the question which no document has."""
-_SHORTEST, _LONG, _MOST_MISSPELLED = 4, 7, 8
-"""Letters of the shortest such word, letters from which on two may differ, and how many words of a
-question are looked up that way: each one walks over the dictionary."""
-_MANY = 2000
-"""How many passages may have a word that is asked for on top: looking through more takes long."""
-_PREFERRED = 2.0
-"""What a quoted phrase weighs in a question that is a sentence."""
+_TEXT_FIELD = "body"
+"""The field for proximity and document frequency."""
+_PROXIMITY, _SLOP = 0.25, 2
+"""Weight of two adjacent words of the question that are near each other in the text, and the
+maximum distance there."""
+_PROXIMITY_DEPTH = 100
+"""Maximum number of matches whose scores proximity increases."""
+_MAX_DOCUMENTS = 2000
+"""Maximum document frequency of words for proximity and titles: more matches take long."""
+_MISSPELLED_WEIGHT = 0.5
+"""Weight of a word that resembles a word of the question which no document has."""
+_MIN_LETTERS, _TWO_EDITS_FROM, _MAX_MISSPELLED = 4, 7, 8
+"""Minimum length of such a word, length from which two letters may differ, and maximum number of
+such words in a question: each one scans the dictionary."""
+_PREFERRED_WEIGHT = 2.0
+"""Weight of a quoted phrase in a question that is a sentence."""
 
 
-class WordQuery:
-    """One question to one state of an index."""
+class KeywordQuery:
+    """One question against one state of an index."""
 
     def __init__(
         self, searcher: Searcher, schema: Schema, question: Question, scope: Scope
@@ -46,37 +54,37 @@ class WordQuery:
         self._schema = schema
         self._question = question
         self._scope = scope
-        self._counts: dict[str, int] = {}
+        self._frequencies: dict[str, int] = {}
 
     def answer(self, limit: int) -> Matches:
-        """Return what holds most of the question's words, best first.
+        """Return the best matches by BM25 and proximity, best first.
 
-        What stands beside one another is asked for on its own and added up: in one query with
-        these, tantivy could not skip what has little of it.
+        Proximity is a second query, whose scores are added: in one query with the terms, tantivy
+        could not skip passages with low scores.
         """
         query = self._query()
         if query is None:
             return Matches()
         found = self._search(query, limit)
-        beside = [(Occur.Should, query) for query in self._beside()]
-        if not beside:
+        proximity = [(Occur.Should, query) for query in self._proximity_queries()]
+        if not proximity:
             return found
-        more = self._search(Query.boolean_query(beside), min(limit, _MORE))
-        return _added(found, more, limit, only_raise=self._question.strict)
+        more = self._search(Query.boolean_query(proximity), min(limit, _PROXIMITY_DEPTH))
+        return _sum(found, more, limit, only_known=self._question.strict)
 
-    def titled(self) -> dict[int, float]:
-        """Return the documents whose titles have names of the question, and which share of them.
+    def title_matches(self) -> dict[int, float]:
+        """Map documents to the share of the question's names that their titles have.
 
-        Names that no title has don't count, nor those that very many have.
+        Names in no title, or in very many, don't count.
         """
         shares: dict[int, float] = {}
-        asked = names(self._question.text)
+        asked = name_stems(self._question.text)
         counts = {name: self._searcher.doc_freq("title", name) for name in asked}
-        known = [name for name, count in counts.items() if 0 < count <= _MANY]
+        known = [name for name, count in counts.items() if 0 < count <= _MAX_DOCUMENTS]
         for name in known:
             term = Query.const_score_query(self._term("title", name), 1.0)
             hits = self._searcher.search(term, counts[name], count=False).hits
-            for document in self._column("document", [place for _, place in hits]):
+            for document in self._column("document", [position for _, position in hits]):
                 shares[document] = shares.get(document, 0.0) + 1 / len(known)
         return shares
 
@@ -84,7 +92,7 @@ class WordQuery:
         hits = self._searcher.search(self._scoped(query), limit, count=False).hits
         if not hits:
             return Matches()
-        places = [place for _, place in hits]
+        places = [position for _, position in hits]
         rows, documents, words = (
             self._column(name, places) for name in ("row", "document", "words")
         )
@@ -97,59 +105,59 @@ class WordQuery:
         return cast("list[int]", values)
 
     @cached_property
-    def _words(self) -> tuple[Weighed, ...]:
-        return weigh(self._question.text)
+    def _stems(self) -> tuple[WeightedStem, ...]:
+        return weighted_stems(self._question.text)
 
     def _query(self) -> Query | None:
-        """Build the query of the words themselves, and of what must or must not be there."""
+        """Build the query of the words and phrases; None if there are none."""
         question = self._question
-        parts = [(Occur.Should, query) for query in self._any_of_them()]
-        parts += [(Occur.Should, query) for query in self._misspelled()]
+        parts = [(Occur.Should, query) for query in self._term_queries()]
+        parts += [(Occur.Should, query) for query in self._fuzzy_queries()]
         parts += [
             (Occur.Should, self._term("grams", gram)) for gram in grams(question.text).split()
         ]
         for phrase in question.preferred:
-            parts.append((Occur.Should, Query.boost_query(self._phrase(phrase), _PREFERRED)))
+            parts.append((Occur.Should, Query.boost_query(self._phrase(phrase), _PREFERRED_WEIGHT)))
         parts += [(Occur.Must, self._phrase(phrase)) for phrase in question.required]
         if not parts and question.excluded:
             parts = [(Occur.Should, Query.all_query())]
         parts += [(Occur.MustNot, self._phrase(phrase)) for phrase in question.excluded]
         return Query.boolean_query(parts) if parts else None
 
-    def _any_of_them(self) -> Iterator[Query]:
-        for word in self._words:
+    def _term_queries(self) -> Iterator[Query]:
+        for word in self._stems:
             for field, weight in FIELDS.items():
                 yield Query.boost_query(self._term(field, word.stem), weight * word.weight)
 
-    def _beside(self) -> Iterator[Query]:
-        """Match words of the question that stand together in the text too, or nearly so."""
-        for pair in together(self._question.text):
-            if min(map(self._count, pair)) <= _MANY:
-                phrase = Query.phrase_query(self._schema, _SPEAKING, list(pair), slop=_SLOP)
-                yield Query.boost_query(phrase, _BESIDE)
+    def _proximity_queries(self) -> Iterator[Query]:
+        """Match adjacent words of the question that are near each other in the text."""
+        for pair in adjacent_stems(self._question.text):
+            if min(map(self._document_frequency, pair)) <= _MAX_DOCUMENTS:
+                phrase = Query.phrase_query(self._schema, _TEXT_FIELD, list(pair), slop=_SLOP)
+                yield Query.boost_query(phrase, _PROXIMITY)
 
-    def _misspelled(self) -> Iterator[Query]:
+    def _fuzzy_queries(self) -> Iterator[Query]:
         """Match words that differ in few letters from one that no document has."""
-        long = (word for word in self._words if len(word.stem) >= _SHORTEST)
+        long = (word for word in self._stems if len(word.stem) >= _MIN_LETTERS)
         unknown = (word for word in long if not self._is_known(word.stem))
-        for word in islice(unknown, _MOST_MISSPELLED):
-            distance = 1 if len(word.stem) < _LONG else 2
-            query = Query.fuzzy_term_query(self._schema, _SPEAKING, word.stem, distance)
-            yield Query.boost_query(query, _MISSPELLED * word.weight)
+        for word in islice(unknown, _MAX_MISSPELLED):
+            distance = 1 if len(word.stem) < _TWO_EDITS_FROM else 2
+            query = Query.fuzzy_term_query(self._schema, _TEXT_FIELD, word.stem, distance)
+            yield Query.boost_query(query, _MISSPELLED_WEIGHT * word.weight)
 
     def _is_known(self, stem: str) -> bool:
         return any(self._searcher.doc_freq(field, stem) for field in FIELDS)
 
-    def _count(self, stem: str) -> int:
-        if stem not in self._counts:
-            self._counts[stem] = self._searcher.doc_freq(_SPEAKING, stem)
-        return self._counts[stem]
+    def _document_frequency(self, stem: str) -> int:
+        if stem not in self._frequencies:
+            self._frequencies[stem] = self._searcher.doc_freq(_TEXT_FIELD, stem)
+        return self._frequencies[stem]
 
     def _term(self, field: str, word: str) -> Query:
         return Query.term_query(self._schema, field, word)
 
     def _phrase(self, phrase: str) -> Query:
-        """Match words one behind the other, in any one field."""
+        """Match consecutive words, in any one field."""
         choices = [(field, stems(phrase)) for field in FIELDS] + [("grams", grams(phrase).split())]
         queries = [
             self._term(field, terms[0])
@@ -174,27 +182,27 @@ class WordQuery:
         return Query.boolean_query(parts) if len(parts) > 1 else query
 
 
-def _added(found: Matches, more: Matches, limit: int, *, only_raise: bool) -> Matches:
-    """Add up the scores of two answers; only the first one meets strict conditions."""
+def _sum(found: Matches, more: Matches, limit: int, *, only_known: bool) -> Matches:
+    """Add the scores of two queries; only the first one applies required and excluded phrases."""
     if not len(more):
         return found
     rows, documents, words = list(found.rows), list(found.documents), list(found.words)
-    losses = list(map(neg, found.scores))  # tuples with these sort as they are, best first
-    places = {row: place for place, row in enumerate(rows)}
+    negated = list(map(neg, found.scores))  # sorts best first
+    places = {row: position for position, row in enumerate(rows)}
     for row, document, score, length in zip(
         more.rows, more.documents, more.scores, more.words, strict=True
     ):
-        place = places.get(row)
-        if place is not None:
-            losses[place] -= score
-        elif not only_raise:
+        position = places.get(row)
+        if position is not None:
+            negated[position] -= score
+        elif not only_known:
             places[row] = len(rows)
             rows.append(row)
             documents.append(document)
             words.append(length)
-            losses.append(-score)
-    ranked = sorted(zip(losses, rows, documents, words, strict=True))[:limit]
+            negated.append(-score)
+    ranked = sorted(zip(negated, rows, documents, words, strict=True))[:limit]
     if not ranked:
         return Matches()
-    lost, at, of, long = zip(*ranked, strict=True)
-    return Matches(at, of, list(map(neg, lost)), long)
+    negated_scores, at, of, long = zip(*ranked, strict=True)
+    return Matches(at, of, list(map(neg, negated_scores)), long)

@@ -1,4 +1,4 @@
-"""The retriever `vectors`: passages found by their meaning, kept by SQLite and usearch."""
+"""The retriever `vectors`: semantic search by embeddings, in SQLite and usearch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DISABLED = "embeddings_disabled"
 
 
 def fingerprint(settings: Settings) -> str:
-    """Return what the index depends on: the embedder, its settings, its files; no secret."""
+    """Return what determines the stored data: the embedder, its settings and files; no secret."""
     own = _module(settings).fingerprint(settings)
     return f"{TEXT_VERSION} {settings.memory.embedder} {own}"
 

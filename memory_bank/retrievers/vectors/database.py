@@ -1,4 +1,4 @@
-"""A retriever's database: made for one bank, opened when needed, written in one transaction."""
+"""The database of the vector index, which belongs to one bank."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memory_bank.sqlite import Connection
 
 
 class VectorDatabase(sqlite.Opened):
-    """One SQLite file with a table `meta`, taken for damaged when another `owner` filled it."""
+    """A SQLite file with a table `meta`; one of another `owner` counts as damaged."""
 
     def __init__(
         self,
@@ -23,14 +23,14 @@ class VectorDatabase(sqlite.Opened):
     ) -> None:
         """Open nothing yet.
 
-        `closed` is told when what was read is out of date, for the file was closed or replaced.
+        `closed` is called when the file is closed or was replaced, so that cached data is outdated.
         """
         super().__init__(file, tables, version)
         self._owner = owner
         self._closed = closed
 
-    def begun(self) -> Connection:
-        """Return the connection in a transaction, which `commit` ends."""
+    def in_transaction(self) -> Connection:
+        """Return the connection, in a transaction that `commit` ends."""
         base = self.opened()
         if not base.in_transaction:
             base.execute("BEGIN IMMEDIATE")
@@ -40,12 +40,12 @@ class VectorDatabase(sqlite.Opened):
         """Make what was written durable."""
         if self._base is not None and self._base.in_transaction:
             if not self.current():
-                raise IndexDamaged(f"{self.file} was replaced", "it is made again")
+                raise IndexDamaged(f"{self.file} was replaced", "it is rebuilt")
             with sqlite.guarded(self.file):
                 self._base.execute("COMMIT")
 
     def start(self) -> Connection:
-        """Open the file, made where there is none, as this owner's."""
+        """Open the file, made if missing, and set its owner."""
         self.close()
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -58,7 +58,7 @@ class VectorDatabase(sqlite.Opened):
         return self._hold(base)
 
     def state(self) -> str:
-        """Return the signatures of the file and of its write-ahead log, where there is one."""
+        """Return the signatures of the file and of its write-ahead log."""
         files = (self.file, self.file.with_name(f"{self.file.name}-wal"))
         return repr([_signature(file) for file in files])
 
@@ -67,23 +67,23 @@ class VectorDatabase(sqlite.Opened):
         with sqlite.guarded(self.file):
             (answer,) = self.opened().execute("PRAGMA quick_check(1)").fetchone()
         if answer != "ok":
-            raise IndexDamaged(f"{self.file} is damaged: {answer}", "it is made again")
+            raise IndexDamaged(f"{self.file} is damaged: {answer}", "it is rebuilt")
 
     def close(self) -> None:
-        """Close the connection; what was not committed is dropped."""
+        """Close the connection; drop what was not committed."""
         if self._base is not None:
             self._closed()
         super().close()
 
     def _connect(self) -> Connection:
-        """Open the file; raise IndexDamaged when it is missing or another bank's."""
+        """Open the file; raise IndexDamaged if it is missing or belongs to another bank."""
         if not self.file.is_file():
-            raise IndexDamaged(f"{self.file} is missing", "it is made again")
+            raise IndexDamaged(f"{self.file} is missing", "it is rebuilt")
         base = super()._connect()
         row = base.execute("SELECT value FROM meta WHERE key = 'owner'").fetchone()
         if row is None or row[0] != self._owner:
             base.close()
-            raise IndexDamaged(f"{self.file} is of another bank", "it is made again")
+            raise IndexDamaged(f"{self.file} belongs to another bank", "it is rebuilt")
         return base
 
 

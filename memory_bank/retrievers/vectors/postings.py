@@ -1,4 +1,4 @@
-"""Which passages have which text: several may have the same one, which is embedded once."""
+"""Map the keys of embedded texts to passages: several passages may have the same text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Postings:
-    """Entries in columns sorted by key, in 24 bytes an entry."""
+    """Entries in columns sorted by key; 24 bytes for each entry."""
 
     def __init__(self, entries: Iterable[tuple[int, int, int]]) -> None:
-        """Take key, row and document of entries."""
+        """Take entries of key, row and document."""
         table = np.array(list(entries), np.int64).reshape(-1, 3)
         table = table[np.argsort(table[:, 0], kind="stable")]
         self._keys, self._rows, self._notes = (np.ascontiguousarray(part) for part in table.T)
@@ -29,14 +29,11 @@ class Postings:
     def of(
         self, keys: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return the passages with these texts: place of the key, row and document of each.
-
-        A text may stand in several passages.
-        """
+        """Return the passages with these keys: index of its key, row and document of each."""
         first = np.searchsorted(self._keys, keys)
         counts = np.searchsorted(self._keys, keys, "right") - first
         which = np.repeat(np.arange(len(keys)), counts)
-        # the first of each key's run of entries, and how far behind it each one stands
+        # index of the first entry of each key, plus the offset of each entry from it
         ends = np.cumsum(counts)
         found = first[which] + np.arange(len(which)) - (ends - counts)[which]
         return which, self._rows[found], self._notes[found]

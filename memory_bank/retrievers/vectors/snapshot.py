@@ -1,4 +1,4 @@
-"""A published set of vectors: immutable files, checked by hash before they are loaded."""
+"""Immutable snapshots of all vectors, verified by hash when they are loaded."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from usearch.index import Index
 
 GRAPH_FROM = 20_000
-"""Rows from which a graph index beats reading all rows (measured: 1 ms against 0.1 at 20,000)."""
+"""Number of rows from which a graph is used (measured at 20,000: 0.1 ms, and 1 ms for all rows)."""
 _CONNECTIVITY, _EXPANSION = 16, 64
-"""The graph chooses rows whose cosines with the question itself are then taken: .996 of the best 20
-rows and .970 of the best 200 (MiniLM: .999 and .980) are among the 200 found, over 17,228 passages
-of three collections. Packed by usearch, from floats, .947 and .958 of the 200 are."""
+"""Parameters of the graph. It selects 200 rows, which are then ranked by their cosines: .996 of the
+best 20 rows and .970 of the best 200 (MiniLM: .999 and .980) are among them, over 17,228 passages
+of three collections. If usearch quantizes the floats itself, .947 and .958 of the best 200 are."""
 _PART = 1 << 20
-"""Bytes that are hashed at a time."""
+"""Number of bytes that are hashed at a time."""
 
 
 class Published(NamedTuple):
@@ -34,8 +34,8 @@ class Published(NamedTuple):
     hashes: tuple[str, ...]
 
 
-class Matrix:
-    """Vectors with a byte a number, row by row; when they are many, in a graph index over them."""
+class VectorSnapshot:
+    """A loaded generation: vectors of one byte per dimension; if many, in a graph index."""
 
     def __init__(self, folder: Path, published: Published, dimension: int) -> None:
         """Load a generation; raise IndexDamaged when a file is missing or its hash differs."""
@@ -44,7 +44,7 @@ class Matrix:
         files = _files(folder, published.generation, published.rows)
         for file, wanted in zip(files, published.hashes, strict=True):
             if _hash(file) != wanted:
-                raise IndexDamaged(f"{file} is damaged", "its vectors are made again")
+                raise IndexDamaged(f"{file} is damaged", "its vectors are rebuilt")
         self.keys: NDArray[np.int64] = np.fromfile(files[0], np.int64)
         many = published.rows >= GRAPH_FROM
         self._graph: Index | None = _view(files[1]) if many else None
@@ -71,14 +71,14 @@ class Matrix:
         return cosines(self.at(slots), vector)
 
     def at(self, slots: NDArray[np.int64]) -> NDArray[np.int8]:
-        """Return chosen rows, packed."""
+        """Return chosen rows, quantized."""
         if self._graph is None:
             return self._bytes[slots]
         return np.asarray(self._graph.get(slots.astype(np.uint64)), np.int8)
 
 
 def top(scores: NDArray[np.float32], limit: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Return the places and values of the highest scores, best first; ties by place."""
+    """Return the indices and values of the highest scores, best first; ties by index."""
     if limit < len(scores):
         chosen = np.argpartition(-scores, limit - 1)[:limit]
     else:
@@ -90,7 +90,7 @@ def top(scores: NDArray[np.float32], limit: int) -> tuple[NDArray[np.int64], NDA
 def publish(
     folder: Path, generation: int, keys: NDArray[np.int64], vectors: NDArray[np.int8]
 ) -> Published:
-    """Write a generation's files durably; they count once their names stand in the database."""
+    """Write a generation's files durably; they are used once the database names them."""
     files = _files(folder, generation, len(keys))
     _write(files[0], keys.tobytes())
     if len(keys) >= GRAPH_FROM:
@@ -113,7 +113,7 @@ def discard_others(folder: Path, generation: int) -> None:
 
 
 def _files(folder: Path, generation: int, rows: int) -> tuple[Path, Path]:
-    """Return the files of a generation with so many rows: their keys, and their vectors."""
+    """Return the files of keys and of vectors of a generation with that many rows."""
     stem = folder / f"g{generation}"
     return stem.with_suffix(".keys"), stem.with_suffix(".usearch" if rows >= GRAPH_FROM else ".i8")
 
@@ -137,7 +137,7 @@ def _view(file: Path) -> Index:
 
     graph = Index.restore(str(file), view=True)
     if graph is None:
-        raise IndexDamaged(f"{file} can't be read", "its vectors are made again")
+        raise IndexDamaged(f"{file} can't be read", "its vectors are rebuilt")
     return graph
 
 
@@ -155,5 +155,5 @@ def _hash(file: Path) -> str:
             while part := stream.read(_PART):
                 hashed.update(part)
     except OSError as error:
-        raise IndexDamaged(f"{file} is missing", "its vectors are made again") from error
+        raise IndexDamaged(f"{file} is missing", "its vectors are rebuilt") from error
     return hashed.hexdigest()

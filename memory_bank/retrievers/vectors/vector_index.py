@@ -1,8 +1,8 @@
-"""The index of meaning: a vector for each passage, compared by cosine.
+"""The vector index: a vector for each passage, compared by cosine.
 
-A vector is kept by the hash of its text, so that moving, renaming or checking out old bytes
-embeds nothing anew. New vectors go into a small SQLite table; when they are many, all are
-published as one immutable matrix (and, for large banks, usearch's graph over it).
+A vector is stored by the hash of its text, so that a note that is moved, renamed or reverted needs
+no new embedding. New vectors are rows of a SQLite table; when there are many, all vectors are
+published as an immutable snapshot.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from memory_bank.models.quantization import packed, unpacked
 from memory_bank.models.types import Kind
 from memory_bank.notes.identity import number_of
 from memory_bank.retrievers.base import TEXT_VERSION, Entry, Matches, Question, Scope, Unit
-from memory_bank.retrievers.keyword.analyzer import without_block_ids
 from memory_bank.retrievers.vectors import MODES, snapshot
 from memory_bank.retrievers.vectors.database import VectorDatabase
+from memory_bank.retrievers.vectors.passage_text import text_of
 from memory_bank.retrievers.vectors.postings import Postings
-from memory_bank.retrievers.vectors.snapshot import Matrix, Published
+from memory_bank.retrievers.vectors.snapshot import Published, VectorSnapshot
 from memory_bank.sqlite import Connection, chunked
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Scored: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float32]]"
-"""Keys of texts, and how near each is (cosine)."""
+"""Keys of texts, and the cosine of each."""
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -48,22 +48,21 @@ CREATE TABLE waiting (key INTEGER PRIMARY KEY, text TEXT NOT NULL);
 """
 _TABLES_VERSION = 3
 _BATCH, _MOST_AT_ONCE = 256, 2048
-"""Texts that are embedded at a time: at first, and with an embedder that is fast."""
+"""Number of texts that are embedded at a time: at first, and with a fast embedder."""
 _SOON = 0.2
-"""Seconds that a batch may take for the next one to be larger."""
+"""Maximum duration in seconds of a batch after which the next one is larger."""
 _RECENT_MOST = 2000
-"""Vectors in the table before all are published as one matrix; below it a query reads them all."""
+"""Maximum number of vectors in the table, all of which each query reads."""
 _USED = "key IN (SELECT key FROM entries)"
 _RECENT = """
 SELECT key, vector FROM vectors WHERE slot IS NULL
 AND EXISTS (SELECT 1 FROM entries WHERE entries.key = vectors.key)
 """
-"""Vectors of former texts would take the places of passages among the nearest. Each is looked up in
-the entries, which may be many more."""
+"""Vectors in the table whose texts are still in use: others would displace passages."""
 
 
 class VectorIndex:
-    """Passages found by their meaning."""
+    """The retriever of the vector index."""
 
     name = "vectors"
     modes = MODES
@@ -72,7 +71,7 @@ class VectorIndex:
     slow = True
 
     def __init__(self, folder: Path, owner: str, embedder: Embedder) -> None:
-        """Keep the index in `folder`, one folder for each embedder's identity."""
+        """Use the index in `folder`; each embedder identity has its own folder."""
         self._folder = folder
         self._file = folder / "vectors.db"
         self.version = f"{_TABLES_VERSION}.{TEXT_VERSION} {identity(embedder)}"
@@ -84,18 +83,18 @@ class VectorIndex:
         )
         self._embedder = embedder
         self._batch = _BATCH
-        self._matrix: Matrix | None = None
+        self._snapshot: VectorSnapshot | None = None
         self._recent: tuple[int, NDArray[np.int64], NDArray[np.float32]] | None = None
         self._postings = sqlite.Memo(Postings.load)
 
-    def again(self) -> Collection[int]:
-        """Ask for no document: rows don't scatter."""
+    def to_compact(self) -> Collection[int]:
+        """Return nothing: this index has no segments."""
         return ()
 
     def put(self, entries: Sequence[Entry], replaced: Collection[int]) -> None:
-        """Note which text each passage has; texts without a vector wait for `catch_up`."""
+        """Record the text of each passage; texts without a vector wait for `catch_up`."""
         with sqlite.guarded(self._file):
-            base = self._database.begun()
+            base = self._database.in_transaction()
             base.executemany(
                 "DELETE FROM entries WHERE document = ?", ((document,) for document in replaced)
             )
@@ -127,7 +126,7 @@ class VectorIndex:
     def catch_up(self, seconds: float) -> int:
         """Embed waiting texts for about that many seconds; return how many still wait.
 
-        Raises EmbedderUnavailable; what was embedded until then is kept.
+        Raises EmbedderUnavailable; vectors computed until then are kept.
         """
         deadline = time.monotonic() + seconds
         with sqlite.guarded(self._file):
@@ -155,7 +154,7 @@ class VectorIndex:
             return self._waiting(self._database.opened())
 
     def holds(self, entries: Mapping[int, int]) -> bool:
-        """Tell whether just these passages are in the index, with a vector or waiting for one."""
+        """Tell whether the index has exactly these passages, embedded or waiting."""
         lost = (
             "SELECT 1 FROM entries WHERE key NOT IN (SELECT key FROM vectors)"
             " AND key NOT IN (SELECT key FROM waiting) LIMIT 1"
@@ -166,42 +165,42 @@ class VectorIndex:
             return found == entries and base.execute(lost).fetchone() is None
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
-        """Return the passages nearest to the question in meaning; raise EmbedderUnavailable."""
+        """Return the passages with the highest cosines; raise EmbedderUnavailable."""
         vector = self._embedded([question.text], "query")[0]
         if not vector.any():
             return Matches()
 
-        def ask(base: Connection) -> Matches:
+        def query(base: Connection) -> Matches:
             if scope.only is not None:
                 found = self._scores_within(base, vector, scope.only)
             else:
                 found = self._nearest(base, vector, limit + self._entries_of(base, scope.without))
             return self._matches(base, found, limit, scope)
 
-        return self._of_one_state(ask)
+        return self._consistent(query)
 
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
-        self._of_one_state(self._load_matrix)
+        self._consistent(self._load_snapshot)
         self._database.check()
 
-    def _of_one_state(self, ask: Callable[[Connection], Result]) -> Result:
-        """Ask of one state of table and matrix, though another process may publish meanwhile.
+    def _consistent(self, query: Callable[[Connection], Result]) -> Result:
+        """Run a query on one state of the database and the snapshot it names.
 
-        It then removes the files of the state before: asked once more, there is a newer one.
+        If another process publishes a snapshot meanwhile and removes the old one, run it again.
         """
         with sqlite.guarded(self._file):
             base = self._database.opened()
-            with _snapshot(base):
+            with _read_transaction(base):
                 try:
-                    return ask(base)
+                    return query(base)
                 except IndexDamaged:
                     pass
-            with _snapshot(base):
-                return ask(base)
+            with _read_transaction(base):
+                return query(base)
 
     def clear(self) -> None:
-        """Forget which passages there are; vectors stay: a text's vector is always the same."""
+        """Remove all passages; vectors stay, since a text's vector never changes."""
         try:
             self._empty()
         except IndexDamaged:
@@ -213,21 +212,21 @@ class VectorIndex:
             raise StorageFailed(f"{self._folder} can't be written: {error.strerror}") from error
 
     def close(self) -> None:
-        """Close the database and let the matrix go; what was not committed is dropped."""
+        """Close the database and release the snapshot; drop what was not committed."""
         self._database.close()
         self._forget()
 
     def _forget(self) -> None:
-        self._matrix = self._recent = None
+        self._snapshot = self._recent = None
 
     def _empty(self) -> None:
-        """Open the database with no entries in it; raise IndexDamaged while all can be dropped."""
+        """Open the database and remove all entries; raise IndexDamaged if a file is damaged."""
         self.close()
         base = self._database.start()
         with sqlite.guarded(self._file):
             base.execute("DELETE FROM entries")
         self._database.check()
-        self._load_matrix(base)
+        self._load_snapshot(base)
 
     def _waiting(self, base: Connection) -> int:
         return int(base.execute("SELECT count(*) FROM waiting").fetchone()[0])
@@ -236,7 +235,7 @@ class VectorIndex:
         rows = base.execute("SELECT key, text FROM waiting LIMIT ?", (self._batch,)).fetchall()
         started = time.monotonic()
         vectors = packed(self._embedded([text for _, text in rows], "passage"))
-        if time.monotonic() - started < _SOON:  # a fast embedder is given more at a time
+        if time.monotonic() - started < _SOON:  # give a fast embedder larger batches
             self._batch = min(2 * self._batch, _MOST_AT_ONCE)
         with sqlite.transaction(base):
             base.executemany(
@@ -247,46 +246,43 @@ class VectorIndex:
         return len(rows)
 
     def _embedded(self, texts: Sequence[str], kind: Kind) -> NDArray[np.float32]:
-        """Embed texts; raise EmbedderUnavailable for components that are no finite numbers.
-
-        Whatever an embedder gives, no score becomes NaN.
-        """
+        """Embed texts; raise EmbedderUnavailable for vectors that are not finite."""
         rows = self._embedder.embed(texts, kind)
         if not np.isfinite(rows).all():
             raise EmbedderUnavailable(
-                f"the embedder {self._embedder.name} gives components that are no finite numbers",
+                f"the embedder {self._embedder.name} returns NaN or infinite components",
                 Hint.TEST_EMBEDDER,
                 "embedder_bad_answer",
             )
         return rows
 
     def _publish(self, base: Connection) -> None:
-        """Publish all vectors as a new generation; those no passage has any more are dropped."""
-        matrix = self._load_matrix(base)
+        """Publish all vectors of current passages as a new snapshot."""
+        loaded = self._load_snapshot(base)
         rows = base.execute(
             f"SELECT key, slot, vector FROM vectors WHERE {_USED} ORDER BY key"
         ).fetchall()
         keys = np.array([key for key, _, _ in rows], np.int64)
         vectors = np.empty((len(rows), self._embedder.dimension), np.int8)
         kept = np.array([place for place, row in enumerate(rows) if row[1] is not None], np.int64)
-        if matrix is not None:
-            vectors[kept] = matrix.at(np.array([rows[place][1] for place in kept], np.int64))
+        if loaded is not None:
+            vectors[kept] = loaded.at(np.array([rows[place][1] for place in kept], np.int64))
         for place, (_, slot, blob) in enumerate(rows):
             if slot is None:
                 vectors[place] = np.frombuffer(blob, np.int8)
-        generation = matrix.generation + 1 if matrix else 1
+        generation = loaded.generation + 1 if loaded else 1
         published = snapshot.publish(self._folder, generation, keys, vectors)
         record = (json.dumps(published._asdict()),)
         with sqlite.transaction(base):
-            # written anew: emptied in place, rows would keep the pages that their vectors filled
+            # inserted again: updated rows would keep the pages that their vectors took
             base.execute("DELETE FROM vectors")
             base.executemany(
                 "INSERT INTO vectors (slot, key) VALUES (?, ?)", enumerate(keys.tolist())
             )
             base.execute("INSERT OR REPLACE INTO meta VALUES ('published', ?)", record)
-        base.executescript("PRAGMA incremental_vacuum")  # `execute` gives back a single page
+        base.executescript("PRAGMA incremental_vacuum")  # `execute` would free a single page only
         sqlite.settle(base)
-        self._matrix = None
+        self._snapshot = None
         snapshot.discard_others(self._folder, generation)
 
     def _read_published(self, base: Connection) -> Published | None:
@@ -297,22 +293,21 @@ class VectorIndex:
             found = json.loads(row[0])
             return Published(found["generation"], found["rows"], tuple(found["hashes"]))
         except (ValueError, TypeError, KeyError) as error:
-            raise IndexDamaged(f"{self._file} is damaged: {error}", "it is made again") from error
+            raise IndexDamaged(f"{self._file} is damaged: {error}", "it is rebuilt") from error
 
-    def _load_matrix(self, base: Connection) -> Matrix | None:
+    def _load_snapshot(self, base: Connection) -> VectorSnapshot | None:
         published = self._read_published(base)
         if published is None:
             return None
-        matrix = self._matrix
-        if matrix is None or matrix.generation != published.generation:
-            self._matrix = None
-            self._matrix = Matrix(self._folder, published, self._embedder.dimension)
+        loaded = self._snapshot
+        if loaded is None or loaded.generation != published.generation:
+            self._snapshot = None
+            self._snapshot = VectorSnapshot(self._folder, published, self._embedder.dimension)
             self._recent = None
-        return self._matrix
+        return self._snapshot
 
     def _load_recent(self, base: Connection) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        (version,) = base.execute("PRAGMA data_version").fetchone()
-        version = hash((version, base.total_changes))
+        version = hash((sqlite.version(base), base.total_changes))
         if self._recent is None or self._recent[0] != version:
             rows = base.execute(_RECENT).fetchall()
             keys = np.array([key for key, _ in rows], np.int64)
@@ -320,12 +315,12 @@ class VectorIndex:
         return self._recent[1], self._recent[2]
 
     def _nearest(self, base: Connection, vector: NDArray[np.float32], limit: int) -> Scored:
-        matrix = self._load_matrix(base)
+        loaded = self._load_snapshot(base)
         keys, recent = self._load_recent(base)
         best, scores = snapshot.top(recent @ vector, limit)
-        if matrix is None:
+        if loaded is None:
             return keys[best], scores
-        found = matrix.nearest(vector, min(limit, matrix.rows))
+        found = loaded.nearest(vector, min(limit, loaded.rows))
         if not len(keys):
             return found
         return np.concatenate([found[0], keys[best]]), np.concatenate([found[1], scores])
@@ -333,18 +328,18 @@ class VectorIndex:
     def _scores_within(
         self, base: Connection, vector: NDArray[np.float32], documents: Collection[int]
     ) -> Scored:
-        """Score every passage of some documents: few enough to read them all."""
+        """Score every passage of some documents."""
         sql = (
             "SELECT DISTINCT vectors.key, slot, vector FROM entries JOIN vectors USING (key)"
             " WHERE document IN ({})"
         )
-        matrix = self._load_matrix(base)
+        loaded = self._load_snapshot(base)
         rows = list(chunked(base, sql, list(documents)))
         kept = [(key, slot) for key, slot, _ in rows if slot is not None]
         found: dict[int, float] = {}
-        if kept and matrix is not None:
+        if kept and loaded is not None:
             slots = np.array([slot for _, slot in kept], np.int64)
-            scores = matrix.among(slots, vector)
+            scores = loaded.among(slots, vector)
             found.update(zip((key for key, _ in kept), scores.tolist(), strict=True))
         recent = {key: blob for key, slot, blob in rows if slot is None}
         scores = self._unpacked(recent.values()) @ vector
@@ -352,7 +347,7 @@ class VectorIndex:
         return np.array(list(found), np.int64), np.array(list(found.values()), np.float32)
 
     def _unpacked(self, blobs: Iterable[bytes]) -> NDArray[np.float32]:
-        """Return vectors of the table as rows of length 1."""
+        """Return vectors of the table as unit vectors."""
         numbers = np.frombuffer(b"".join(blobs), np.int8)
         return unpacked(numbers.reshape(-1, self._embedder.dimension))
 
@@ -377,9 +372,9 @@ class VectorIndex:
 
 
 @contextmanager
-def _snapshot(base: Connection) -> Iterator[None]:
-    """See the database in one state."""
-    if base.in_transaction:  # that of what was put: it sees one state already
+def _read_transaction(base: Connection) -> Iterator[None]:
+    """Read one state of the database."""
+    if base.in_transaction:  # of `put`: it already reads one state
         yield
         return
     base.execute("BEGIN")
@@ -387,15 +382,3 @@ def _snapshot(base: Connection) -> Iterator[None]:
         yield
     finally:
         base.rollback()  # nothing was written
-
-
-def text_of(entry: Entry) -> str:
-    """Return what is embedded of a passage: where it stands and what it says.
-
-    A title without a letter, as of a document named by number or date, names no subject: it costs a
-    small model five points of NDCG. A block id is an address and no text. Whoever changes what is
-    returned raises `TEXT_VERSION`.
-    """
-    path = [entry.title, *(heading for heading in entry.headings if heading != entry.title)]
-    said = " > ".join(part for part in path if any(map(str.isalpha, part)))
-    return f"{said}\n{without_block_ids(entry.text).strip()}".strip("\n")
