@@ -98,7 +98,7 @@ def deeds(store: Store) -> dict[str, Callable[[int], object]]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="two names are exchanged in one step on Linux")
 @pytest.mark.parametrize("where", ["sub", ".trash"])
-@pytest.mark.parametrize("rounds", [150, pytest.param(1000, marks=pytest.mark.torture)])
+@pytest.mark.parametrize("rounds", [50, pytest.param(1000, marks=pytest.mark.torture)])
 def test_nothing_outside_is_read_or_made(tmp_path: Path, where: str, rounds: int) -> None:
     root, outside = tmp_path.resolve() / "bank", tmp_path / "outside"
     for folder in (root / "sub", root / ".trash", outside):

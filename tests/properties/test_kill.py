@@ -27,7 +27,7 @@ WORKS = (
     "append", "edit", "archive", "remember", "remember again", "delete", "restore", "rename",
     "merge", "index", "reindex", "rebuild", "repair", "check",
 )  # fmt: skip
-SAMPLE = 12
+SAMPLE = 6
 """Steps of each work at which all is checked; `-m torture` checks every one."""
 
 Die = Callable[..., str]

@@ -67,7 +67,7 @@ def test_doctor(mb: Run, project: Path) -> None:
     assert answer.code == 0
     assert answer.out.endswith("all is well\n")
     assert mb("doctor", "--json").json["healthy"] is True
-    (project / ".memories/huge.md").write_bytes(b"x" * 10_000_001)
+    (project / ".memories/huge.md").write_bytes(b"x y\n" * 2_500_001)
     (project / ".memories/odd.md").write_text("---\na: [\n---\n[[bm25#nowhere]]\n", "utf-8")
     answer = mb("doctor")
     assert answer.code == 0

@@ -70,10 +70,10 @@ def test_ended_sessions_leave_room(project: Path) -> None:
 
 
 def test_an_idle_session_expires(project: Path) -> None:
-    with served(project, session_idle=8) as server:
+    with served(project, session_idle=4) as server:
         idle, used = server.open(), server.open()
         for _ in range(6):
-            time.sleep(2)
+            time.sleep(1)
             assert server.ping(used) == 200
         assert server.ping(idle) == 404
 
