@@ -104,7 +104,7 @@ def candidates(manifest: Manifest, name: str) -> list[str]:
     for path in (name, exact):  # as it stands first: names of old files may be odd
         if path and link_resolution.has_key(manifest, path):
             return [path]
-    return link_resolution.named(manifest, key(name))
+    return link_resolution.keys_of(manifest, key(name))
 
 
 def path_named(manifest: Manifest, forms: Sequence[str]) -> str | NoteNotFound:

@@ -1,4 +1,4 @@
-"""Names of what had to be finished or made again before there was an answer."""
+"""Repairs that an answer reports, by name."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ import threading
 from collections.abc import Callable, Sequence
 
 WRITING = "writing"
-"""A change of several files that was cut short was finished, or undone."""
+"""An interrupted change of several files was finished or undone."""
 INDEXING = "indexing"
-"""A batch of documents, or the filling of a retriever, that was cut short was finished."""
+"""An interrupted batch of documents, or refill of a retriever, was finished."""
 MANIFEST = "manifest"
-"""The manifest was damaged or missing, and with it all was made again."""
+"""The manifest was damaged or missing, so that the whole index was rebuilt."""
 ACCESSES = "accesses"
-"""The counts of accesses were damaged, and begin again."""
-
+"""The log of accesses was damaged and replaced by an empty one."""
 EDITS = "edits"
-"""The log of which agents changed what was damaged, and begins again."""
+"""The log of which agents changed which notes was damaged and replaced by an empty one."""
 UPDATES = "updates"
-"""The log of when notes were updated was damaged, and begins again."""
+"""The log of when notes were updated was damaged and replaced by an empty one."""
 
 Repaired = Callable[[str], None]
 """Called with what was repaired: one of the above, or the name of a retriever that was refilled."""
@@ -29,32 +28,32 @@ _FINISHED = {
 
 
 def described(repaired: Sequence[str]) -> str:
-    """Return what was repaired in words; empty when nothing was."""
-    said = [words for name, words in _FINISHED.items() if name in repaired]
-    again = [name for name in repaired if name not in _FINISHED]
-    return "; ".join([*said, *([f"rebuilt: {', '.join(again)}"] if again else ())])
+    """Return a text that names the repairs; empty if there are none."""
+    finished = [words for name, words in _FINISHED.items() if name in repaired]
+    rebuilt = [name for name in repaired if name not in _FINISHED]
+    return "; ".join([*finished, *([f"rebuilt: {', '.join(rebuilt)}"] if rebuilt else ())])
 
 
 def unreported(what: str) -> None:
-    """Report to nobody that something was repaired."""
+    """Report a repair to nobody."""
 
 
 class Reports:
-    """What the next answer must say, each once; threads, and banks, may share it."""
+    """Messages that the next answer reports, each once; threads and banks may share them."""
 
     def __init__(self) -> None:
-        """Have nothing to say."""
+        """Start without messages."""
         self._lock = threading.Lock()
-        self._said: dict[str, None] = {}
+        self._messages: dict[str, None] = {}
 
-    def add(self, *said: str) -> None:
-        """Keep what must be said until it is taken."""
+    def add(self, *messages: str) -> None:
+        """Add messages to report."""
         with self._lock:
-            self._said.update(dict.fromkeys(said))
+            self._messages.update(dict.fromkeys(messages))
 
     def take(self) -> list[str]:
-        """Return what nobody has taken yet, in the order in which it happened."""
+        """Return and remove all messages, in the order in which they were added."""
         with self._lock:
-            taken = list(self._said)
-            self._said.clear()
+            taken = list(self._messages)
+            self._messages.clear()
         return taken

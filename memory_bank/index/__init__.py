@@ -1,1 +1,1 @@
-"""Keep every retriever equal to the files."""
+"""Index documents: compare with the source, write the manifest, fill the retrievers."""

@@ -1,4 +1,4 @@
-"""Keep every retriever filled with what the manifest has: put, commit, refill, embed."""
+"""Fill retrievers from the manifest and the source: put, commit, refill, embed."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from memory_bank.repairs import INDEXING, Repaired
 from memory_bank.retrievers.base import Entry, Retriever
 from memory_bank.source import Document, Source
 
-_REFILLED = 1000
-"""Documents that are put at a time when a retriever is refilled."""
-_SAVED = 50
-"""Documents up to which a batch is one of saves, after which others are put again if need be."""
-_BESIDE = 2
-"""Retrievers that commit beside the first one: another index of words, and those that are quick."""
-_AT_ONCE = 2000
-"""Passages up to which a question waits for a slow retriever to be refilled."""
-_FEW = 16
-"""Passages that are embedded at once, however little time there is."""
-_ONE_BATCH = 0.001
-_EMBED_TURN = 2.0
-"""Seconds of embedding under one lock."""
-_CUT_SHORT = ""
-"""Recorded instead of a version while a retriever is refilled."""
+_REFILL_BATCH = 1000
+"""Number of documents that are put at a time when a retriever is refilled."""
+_SMALL_BATCH = 50
+"""Maximum number of documents of a batch to which documents of small segments are added."""
+_COMMIT_THREADS = 2
+"""Threads that commit other retrievers while the first one commits."""
+_MAX_PASSAGES_TO_AWAIT = 2000
+"""Maximum number of passages for which a query waits until a slow retriever is refilled."""
+_MIN_EMBEDDED = 16
+"""Number of passages that are always embedded, whatever the time limit."""
+_MIN_SECONDS = 0.001
+_MAX_SECONDS = 2.0
+"""Maximum time in seconds of embedding before the lock is released."""
+_INTERRUPTED = ""
+"""Recorded instead of the version while a retriever is refilled."""
 
 Load = Callable[[], tuple[Sequence[Retriever], str]]
 """Returns the retrievers, and why one is missing."""
@@ -51,80 +51,84 @@ class Backfill:
         fingerprint: str,
         repaired: Repaired,
     ) -> None:
-        """Fill what `load` returns, which `fingerprint` names, so that none is loaded in vain."""
+        """Fill the retrievers of `load`; `fingerprint` identifies them without loading them."""
         self._manifest = manifest
         self._source = source
         self._load = load
         self._turn = turn
         self._fingerprint = fingerprint
-        self._repaired_what = repaired
+        self._report_repair = repaired
         self._missing = ""
         self._postponed: tuple[Retriever, ...] = ()
 
     def complete(self) -> bool:
-        """Tell whether every retriever has everything that was indexed."""
+        """Tell whether every retriever has all indexed passages."""
         return self._manifest.meta(COMPLETE) == self._fingerprint
 
-    def begin(self) -> None:
-        """Record, in the caller's transaction, that the retrievers lack something now."""
+    def mark_incomplete(self) -> None:
+        """Record, in the caller's transaction, that the retrievers are incomplete."""
         self._put_complete("")
 
-    def conclude(self, report: SyncReport) -> None:
-        """Record whether all retrievers have everything."""
+    def record_completeness(self, report: SyncReport) -> None:
+        """Record whether all retrievers are complete."""
         report.problem = report.problem or self._missing
         whole = not report.waiting and not report.problem
         self._put_complete(self._fingerprint if whole else "")
 
     def postpone(self, *, slow: bool) -> None:
-        """Leave out, or not, what a question must not wait for: another embedder's vectors, say."""
+        """Choose the retrievers to skip: with `slow`, those whose refill would delay a query."""
         self._postponed = ()
-        if slow and documents.count_passages(self._manifest, _AT_ONCE + 1) > _AT_ONCE:
+        if (
+            slow
+            and documents.count_passages(self._manifest, _MAX_PASSAGES_TO_AWAIT + 1)
+            > _MAX_PASSAGES_TO_AWAIT
+        ):
             self._postponed = tuple(
                 one for one in self._retrievers if one.slow and not self._filled(one)
             )
 
-    def lacking(self) -> bool:
-        """Tell whether a retriever was never filled, or not to its end, or in another version."""
+    def needs_filling(self) -> bool:
+        """Tell whether a retriever was not filled, not completely, or in another version."""
         return bool(self._unfilled())
 
     def fill(self, progress: Progress) -> None:
-        """Fill the retrievers that are lacking; the caller holds the lock."""
+        """Fill the retrievers that need it; the caller holds the lock."""
         for retriever in self._unfilled():
-            if self._manifest.meta(filled_key(retriever.name)) == _CUT_SHORT:
-                self._repaired_what(INDEXING)
+            if self._manifest.meta(filled_key(retriever.name)) == _INTERRUPTED:
+                self._report_repair(INDEXING)
             self._refill(retriever, progress)
 
     def repair(self, retriever: Retriever, progress: Progress = silent) -> None:
         """Refill a damaged retriever from the source; the caller holds the lock."""
-        self._repaired_what(retriever.name)
+        self._report_repair(retriever.name)
         self._refill(retriever, progress)
 
     def put(self, entries: Sequence[Entry], touched: Collection[int]) -> None:
-        """Put a batch into every retriever; one that turns out broken is refilled.
+        """Put a batch into every retriever; refill a damaged one.
 
-        All are given the batch before any commits, and commit side by side: tantivy works, or
-        waits for the disk, meanwhile.
+        Every retriever gets the batch before any commits, and they commit in parallel, since a
+        commit of tantivy mostly waits for its thread or the disk.
         """
         if not touched:
             return
-        from concurrent.futures import ThreadPoolExecutor  # start-up: a question fills nothing
+        from concurrent.futures import ThreadPoolExecutor  # start-up: a query fills nothing
 
-        with ExitStack() as unless_committed:
+        with ExitStack() as on_failure:
             for retriever in self._active():
-                unless_committed.callback(retriever.close)
-                self._repairing(retriever, partial(self._put, retriever, entries, touched))
+                on_failure.callback(retriever.close)
+                self._repair_if_damaged(retriever, partial(self._put, retriever, entries, touched))
             first, *others = self._active()
-            with ThreadPoolExecutor(_BESIDE, "memory-bank-commit") as pool:
+            with ThreadPoolExecutor(_COMMIT_THREADS, "memory-bank-commit") as pool:
                 commits = [(one, pool.submit(one.commit)) for one in others]
-                self._repairing(first, first.commit)
+                self._repair_if_damaged(first, first.commit)
             for retriever, commit in commits:
-                self._repairing(retriever, commit.result)
-            unless_committed.pop_all()
+                self._repair_if_damaged(retriever, commit.result)
+            on_failure.pop_all()
 
     def check(self, progress: Progress) -> None:
-        """Refill the retrievers whose entries are not the manifest's."""
-        retrievers = self._retrievers  # loaded before the lock is taken
-        with self._turn():  # in the middle of another's batch they differ
+        """Refill the retrievers whose entries differ from the manifest's."""
+        retrievers = self._retrievers  # load before taking the lock
+        with self._turn():  # they differ while another process indexes a batch
             entries: dict[int, int] = {}
             for retriever in retrievers:
                 checked = f"checked:{retriever.name}"
@@ -141,7 +145,7 @@ class Backfill:
                 self._manifest.put_meta(checked, retriever.state())
 
     def embed(self, report: SyncReport, seconds: float, progress: Progress) -> None:
-        """Embed what waits for about that many seconds, a few passages in any case."""
+        """Embed waiting passages for about that many seconds, but a few in any case."""
         deadline = time.monotonic() + seconds
         if self._postponed:
             passages = documents.count_passages(self._manifest)
@@ -149,9 +153,9 @@ class Backfill:
         for retriever in self._active():
             total = left = retriever.waiting()
             try:
-                while left and ((rest := deadline - time.monotonic()) > 0 or left <= _FEW):
+                while left and ((rest := deadline - time.monotonic()) > 0 or left <= _MIN_EMBEDDED):
                     with self._turn():
-                        left = retriever.catch_up(min(_EMBED_TURN, max(rest, _ONE_BATCH)))
+                        left = retriever.catch_up(min(_MAX_SECONDS, max(rest, _MIN_SECONDS)))
                     progress("embedding", total - left, total)
             except EmbedderUnavailable as error:
                 report.problem = error.message
@@ -160,49 +164,50 @@ class Backfill:
     def _put(
         self, retriever: Retriever, entries: Sequence[Entry], touched: Collection[int]
     ) -> None:
-        """Put a batch; with a small one, documents that the retriever wants to be put again."""
-        again = set(retriever.to_compact()) - set(touched) if len(touched) <= _SAVED else ()
-        more: list[Entry] = []
+        """Put a batch; with a small one, also documents that the retriever wants to compact."""
+        compacted = (
+            set(retriever.to_compact()) - set(touched) if len(touched) <= _SMALL_BATCH else ()
+        )
+        extra: list[Entry] = []
         numbers: list[int] = []
-        if again:
-            for number, found in self._read_again(
-                document_writer.indexed(self._manifest, [*again])
+        if compacted:
+            for number, found in self._entries_of(
+                document_writer.indexed(self._manifest, [*compacted])
             ):
-                more += found
+                extra += found
                 numbers.append(number)
-        retriever.put([*entries, *more], [*touched, *numbers])
+        retriever.put([*entries, *extra], [*touched, *numbers])
 
-    def _read_again(
+    def _entries_of(
         self, rows: Sequence[tuple[int, str, str]]
     ) -> Iterator[tuple[int, list[Entry]]]:
-        """Yield the entries of documents whose rows are written, as far as they are the same.
+        """Yield the entries of indexed documents, except those that have changed meanwhile.
 
-        One that changed meanwhile is indexed by a later batch.
+        A later batch indexes these.
         """
         for number, key, known in rows:
             one = self._source.read(key)
             if isinstance(one, Document) and one.hash == known:
-                yield number, document_writer.entries_again(self._manifest, number, one)
+                yield number, document_writer.entries_of(self._manifest, number, one)
 
-    def _repairing(self, retriever: Retriever, work: Callable[[], None]) -> None:
+    def _repair_if_damaged(self, retriever: Retriever, work: Callable[[], None]) -> None:
         try:
             work()
         except IndexDamaged:
             self.repair(retriever)
 
     def _refill(self, retriever: Retriever, progress: Progress) -> None:
-        with (
-            self._manifest.transaction()
-        ):  # said first: a kill must not leave it empty and unnoticed
-            self._manifest.put_meta(filled_key(retriever.name), _CUT_SHORT)
+        # recorded first, so that after a kill the empty retriever is noticed
+        with self._manifest.transaction():
+            self._manifest.put_meta(filled_key(retriever.name), _INTERRUPTED)
             self._put_complete("")
         retriever.clear()
         rows = document_writer.indexed(self._manifest)
-        found = self._read_again(rows)
-        for start in range(0, len(rows), _REFILLED):
-            entries = [entry for _, some in islice(found, _REFILLED) for entry in some]
+        found = self._entries_of(rows)
+        for start in range(0, len(rows), _REFILL_BATCH):
+            entries = [entry for _, some in islice(found, _REFILL_BATCH) for entry in some]
             retriever.put(entries, ())
-            done = min(start + _REFILLED, len(rows))
+            done = min(start + _REFILL_BATCH, len(rows))
             progress(f"filling {retriever.name}", done, len(rows))
         retriever.commit()
         with self._manifest.transaction():

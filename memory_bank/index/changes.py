@@ -1,4 +1,4 @@
-"""What differs between the documents of a source and what is indexed of them."""
+"""Compare the documents of a source with the manifest, by signatures."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from memory_bank.source import Scan, Signature
 
 
 class Changes(NamedTuple):
-    """Documents to look into, and those that are gone."""
+    """Documents that may have changed, and documents that no longer exist."""
 
     changed: dict[str, Signature]
     gone: tuple[int, ...] = ()
     refused: dict[str, str] | None = None
-    """What can't be a document, if other than recorded."""
+    """Files that can't be documents, with reasons; None if they are as recorded."""
 
     def __bool__(self) -> bool:
         """Tell whether there is anything to do."""
@@ -27,7 +27,7 @@ NONE = Changes({})
 
 
 def compare(manifest: Manifest, scan: Scan) -> Changes:
-    """Compare a scan of all documents with the manifest by signatures; hashes decide later."""
+    """Compare a scan of all documents with the manifest; hashes are compared when they are read."""
     changes = _compare(
         manifest,
         document_writer.signatures(manifest),
@@ -39,9 +39,9 @@ def compare(manifest: Manifest, scan: Scan) -> Changes:
 
 
 def compare_some(manifest: Manifest, scan: Scan, keys: Collection[str]) -> Changes | None:
-    """Compare some documents that were looked at; None when one of them can be none.
+    """Compare some documents with the manifest; None if one is or was refused.
 
-    For a manifest in which no batch is unfinished.
+    The manifest must have no unfinished batch.
     """
     wanted = list(keys)
     if document_writer.any_refused(manifest, scan, wanted):

@@ -1,4 +1,4 @@
-"""Compare an index with a fresh one of the same source: every difference by name."""
+"""Compare an index with a fresh one of the same source."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from memory_bank.manifest import documents, tables
 
 
 def compared(ours: Index, fresh: Index) -> Iterator[str]:
-    """Yield in words how an index differs from a fresh one.
+    """Yield a description of each difference between an index and a fresh one.
 
-    Their retrievers must hold the passages that their manifests have, no more and no less.
+    Each retriever must have exactly the passages of its manifest.
     """
     yield from tables.differences(ours.manifest, fresh.manifest)
     for side, index in (("index", ours), ("fresh index", fresh)):

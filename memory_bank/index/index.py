@@ -1,4 +1,4 @@
-"""An index of one source: its manifest, its retrievers, and what keeps both equal to the source."""
+"""An index of one source: its manifest, its retrievers and its indexer."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from memory_bank.retrievers import RetrieverSet
 from memory_bank.source import Source
 
 EMBED_SECONDS = 1.0
-"""How long a question may embed what is new before it is answered; the rest waits for `sync`."""
+"""Seconds that a query may spend on embedding new passages; the others wait for `sync`."""
 _WAIT = 5.0
-"""How long a question waits for another process that indexes, before it is answered from what is
-there; where nothing is there yet, it waits as a writer does."""
+"""Seconds that a query waits for another process that indexes; if nothing is indexed yet, it waits
+as long as a writer."""
 
 
 class Index:
-    """One generation of index files in a folder; `current` tells whether they still are there."""
+    """One generation of index files in a folder; `current` tells whether they are still there."""
 
     def __init__(
         self,
@@ -38,15 +38,15 @@ class Index:
         *,
         repaired: Repaired = unreported,
     ) -> None:
-        """Open the manifest, made again when it is damaged; the rest is loaded when needed.
+        """Open the manifest, rebuilt if damaged; the rest is loaded when needed.
 
-        `repaired` is told what was damaged, missing or cut short; a first index is no repair.
+        `repaired` is called with what was damaged, missing or unfinished; not for a first index.
         """
         self._place = place
         self._source = source
         self._repaired = repaired
         self._dirty: frozenset[str] | None = None
-        """Keys of what changed since the index was equal to the source; None: anything may have."""
+        """Keys of documents that may have changed since the last sync; None if any may have."""
         self.manifest = _opened(place, repaired)
         self.retrievers = RetrieverSet(place.index, self.manifest.owner, settings)
 
@@ -55,18 +55,18 @@ class Index:
         return self.manifest.current()
 
     def close(self) -> None:
-        """Let go of all files."""
+        """Close all files."""
         self.retrievers.close()
         self.manifest.close()
 
     def complete(self) -> bool:
-        """Tell whether every retriever has everything that was indexed."""
+        """Tell whether every retriever has all indexed passages."""
         return self._backfill.complete()
 
     def catch_up(
         self, seconds: float = EMBED_SECONDS, progress: Progress | None = None
     ) -> SyncReport | None:
-        """Index what changed, for a question; None when it is known that nothing did.
+        """Index what changed, before a query; return None if nothing can have changed.
 
         Embeds for at most about that many seconds. Raises Busy when another process indexes for
         long.
@@ -81,7 +81,7 @@ class Index:
                 return None
         report = self.indexer.sync(
             seconds=seconds,
-            wait=self._patience(),
+            wait=self._lock_wait(),
             thorough=False,
             keys=self._dirty,
             progress=progress,
@@ -104,15 +104,15 @@ class Index:
             self.indexer.sync(seconds=EMBED_SECONDS, thorough=False)
 
     def fill(self) -> None:
-        """Fill an index that another process made, or is about to fill."""
+        """Fill an index that another process has made."""
         try:
-            self.indexer.sync(seconds=EMBED_SECONDS, wait=self._patience(), thorough=False)
+            self.indexer.sync(seconds=EMBED_SECONDS, wait=self._lock_wait(), thorough=False)
         except Busy:
-            return  # the answer will lack what the other one has not done yet
+            return  # the answer lacks what the other process has not indexed yet
 
     @cached_property
     def indexer(self) -> Indexer:
-        """The writer of these files."""
+        """The indexer of these files."""
         return Indexer(self.manifest, self._source, self._backfill, self.turn, self._repaired)
 
     @cached_property
@@ -128,10 +128,10 @@ class Index:
 
     @contextmanager
     def turn(self, wait: float = WAIT) -> Iterator[None]:
-        """Hold the lock of the index; raise IndexDamaged when the manifest is not the file now.
+        """Hold the lock of the index; raise IndexDamaged if the manifest was replaced.
 
-        Another process may have made all again while this one waited; entries of the old manifest
-        must not come into the new retrievers.
+        Another process may have rebuilt the index while this one waited, and entries of the old
+        manifest must not get into the new retrievers.
         """
         folder = private_folder(self._place.index)
         with locked(folder, wait=wait, make=self._place.make_index):
@@ -139,34 +139,34 @@ class Index:
                 raise IndexDamaged(f"{self.manifest.file} was replaced", "it is opened again")
             yield
 
-    def _patience(self) -> float:
+    def _lock_wait(self) -> float:
         return _WAIT if documents.any_done(self.manifest) else WAIT
 
 
 def discard(place: Layout) -> None:
-    """Remove the manifest, when no other process is in the middle of a batch."""
+    """Remove the manifest, under the lock of the index."""
     with locked(place.index, make=place.make_index):
         sqlite.discard(place.manifest)
 
 
 def _opened(place: Layout, repaired: Repaired) -> Manifest:
-    """Open the manifest; one process makes it, or makes it again when it is damaged."""
+    """Open the manifest; make or rebuild it under the lock."""
     file = place.manifest
     if file.exists():
         try:
-            # one that goes meanwhile is made under the lock only: who removes it removes its
-            # write-ahead log too, and must not meet that of a new one
+            # made under the lock only: a process that removes the manifest also removes its
+            # write-ahead log, which must not be that of a new one
             return Manifest(file, place.index_id, make=False)
         except IndexDamaged:
             pass
     with locked(place.index, make=place.make_index):
-        again = not file.exists() and (place.index / "keyword").is_dir()
+        rebuilt = not file.exists() and (place.index / "keyword").is_dir()
         try:
-            manifest = Manifest(file, place.index_id)  # as another process left it meanwhile
+            manifest = Manifest(file, place.index_id)  # another process may have made it meanwhile
         except IndexDamaged:
             sqlite.discard(file)
             manifest = Manifest(file, place.index_id)
-            again = True
-    if again:
+            rebuilt = True
+    if rebuilt:
         repaired(MANIFEST)
     return manifest

@@ -1,4 +1,4 @@
-"""What one run of the indexer did."""
+"""The report of a sync."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 Progress = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is."""
+"""Called with the kind of work, the amount done, and the total."""
 
 
 @dataclass(slots=True)
 class SyncReport:
-    """What one sync did."""
+    """What one sync did; numbers of documents."""
 
     indexed: int = 0
     removed: int = 0
     unindexed: int = 0
     repaired: list[str] = field(default_factory=list)
-    """What a killed process left half done, or was damaged or missing: names of `repairs`."""
+    """What was unfinished, damaged or missing, as in `repairs`."""
     waiting: int = 0
     """Passages that have no vector yet."""
     problem: str = ""
-    """Why meaning can't be indexed now, if so."""
+    """Why passages can't be embedded now, if so."""
     leftover: list[str] = field(default_factory=list)
-    """Temporary files that were met among the documents."""
+    """Temporary files that were found among the documents."""
     seconds: float = 0.0
 
     @property

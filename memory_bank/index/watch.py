@@ -1,4 +1,4 @@
-"""Follow the changes of a bank's files by watchdog: one signal for each burst of changes."""
+"""Watch a bank's files with watchdog: one signal for each burst of changes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ QUIET = 0.1
 LONGEST = 2.0
 """Seconds after which a burst is reported even if changes keep coming."""
 RECONCILE = 300.0
-"""Seconds after which a burst is reported although no event came: events may be lost."""
+"""Seconds after which a burst is reported without an event, since events may be lost."""
 POLL = 1.0
 """Seconds between two scans of all files where the system does not notify of changes."""
 _TURN = 0.25
@@ -50,15 +50,15 @@ _EVENTS: list[type[FileSystemEvent]] = [
     DirDeletedEvent,
 ]
 
-# watchdog says so of a folder that was moved away and back, which it follows all the same
+# watchdog warns about a folder that was moved away and back, but handles it
 _MOVED_BACK = "Callback with id"
 warnings.filterwarnings("ignore", _MOVED_BACK, RuntimeWarning)
 
 
 class Watcher(FileSystemEventHandler):
-    """Watches the Markdown files below a folder, hidden folders left out.
+    """Watches the Markdown files below a folder, except hidden folders.
 
-    It tells that something changed, not what: the index compares names, sizes and times.
+    It signals that something changed, not what.
     """
 
     def __init__(self, root: Path) -> None:
@@ -68,15 +68,15 @@ class Watcher(FileSystemEventHandler):
         self._observer: BaseObserver | None = None
         self._since = 0.0
         self.polling = ""
-        """Why files are scanned every second instead of being watched; empty if they are not."""
+        """Why files are scanned every second; empty if they are watched."""
 
     def __enter__(self) -> Self:
-        """Start to watch."""
+        """Start watching."""
         self._start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop to watch."""
+        """Stop watching."""
         self._stop()
 
     def wait(self, stop: threading.Event) -> bool:
@@ -96,7 +96,7 @@ class Watcher(FileSystemEventHandler):
         return False
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        """Take note of a change to a note or a folder."""
+        """Record a change to a note or a folder."""
         for path in (event.src_path, event.dest_path):
             try:
                 found = Path(str(path)).relative_to(self._root)
@@ -108,12 +108,12 @@ class Watcher(FileSystemEventHandler):
                 self._changed.set()
 
     def _alive(self) -> bool:
-        """Tell whether changes are still reported: not once the folder was removed."""
+        """Tell whether changes are still reported; they are not once the folder was removed."""
         observer = self._observer
         return observer is not None and all(one.is_alive() for one in observer.emitters)
 
     def _restart(self) -> None:
-        """Watch again; what happened in between counts as a change."""
+        """Watch again, and signal a change, since one may have been missed."""
         watched = self._observer is not None
         self._stop()
         self._start()

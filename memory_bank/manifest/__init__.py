@@ -1,1 +1,1 @@
-"""The database of what is indexed: notes, sections, passages, links, and what couldn't be read."""
+"""The manifest: the database of documents, sections, passages, links and faults."""

@@ -1,4 +1,4 @@
-"""Put documents into the manifest's tables; only the indexer calls this."""
+"""Write documents to the manifest's tables; only the indexer calls this."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 from memory_bank.errors import IndexDamaged
-from memory_bank.manifest.link_resolution import NO_NAME, known_as
+from memory_bank.manifest.link_resolution import NO_NAME, name_number
 from memory_bank.manifest.manifest import (
     DONE,
     GONE,
@@ -25,21 +25,20 @@ from memory_bank.source import Document, Passage, Scan, Signature, Unchanged, Un
 
 Row = tuple[Any, ...]
 
-_MOVED = "moved"
-"""Key of how many passages came or went since their mean length was counted."""
-_OF_DOCUMENTS = (
+_CHANGED = "moved"
+"""Key of the number of passages that changed since their mean length was computed."""
+_DOCUMENT_TABLES = (
     "fields", "names", "sections", "passages", "anchors", "links", "faults",
 )  # fmt: skip
-_SAID = (
+_COLUMNS = (
     "size = ?, reason = ?, known_as = ?, title = ?, created = ?, updated = ?, hidden = ?, data = ?"
 )
 _LINKS = (
     "links (document, line, kind, type, target, name, second_name, ghost, heading, anchor, text,"
     " before, after) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
-_CODE = re.compile(r"[(){}=;<>_]")
-"""What code has and Markdown's own marks are not: brackets of links and stars of emphasis would
-make a talk's turns look like code."""
+_CODE_CHARACTER = re.compile(r"[(){}=;<>_]")
+"""Characters that are frequent in code; without `[`, `]` and `*`, which Markdown uses in prose."""
 
 
 def put(
@@ -47,15 +46,15 @@ def put(
 ) -> tuple[list[int], list[Entry]]:
     """Write documents as pending; return their numbers and the entries to index.
 
-    Rows that they had before are replaced; their numbers stay.
+    Former rows of the documents are replaced; their numbers stay.
     """
     files = [(one.key, signature, one.hash) for one, signature in found]
     numbers = _upsert(manifest, PENDING, files)
     known = [(number, one) for number, (one, _) in zip(numbers, found, strict=True)]
     manifest.executemany(
-        f"UPDATE documents SET {_SAID} WHERE id = ?", ((*_said(one), n) for n, one in known)
+        f"UPDATE documents SET {_COLUMNS} WHERE id = ?", ((*_values(one), n) for n, one in known)
     )
-    for table, rows in _ROWS:
+    for table, rows in _DOCUMENT_ROWS:
         manifest.executemany(
             f"INSERT OR IGNORE INTO {table}",
             ((number, *row) for number, one in known for row in rows(one)),
@@ -70,7 +69,7 @@ def put_unreadable(
     files = [(key, signature, one.hash) for key, (one, signature) in found.items()]
     numbers = _upsert(manifest, UNREADABLE, files)
     manifest.executemany(
-        f"UPDATE documents SET {_SAID} WHERE id = ?",
+        f"UPDATE documents SET {_COLUMNS} WHERE id = ?",
         (
             (one.size, one.reason, "", "", 0, 0, 0, "{}", number)
             for number, (one, _) in zip(numbers, found.values(), strict=True)
@@ -95,7 +94,7 @@ def mark_gone(manifest: Manifest, numbers: Sequence[int]) -> None:
 
 
 def finish(manifest: Manifest, numbers: Iterable[int]) -> None:
-    """Record that every retriever has what the manifest says of these documents."""
+    """Record that every retriever is up to date with these documents."""
     rows = [(number,) for number in numbers]
     manifest.executemany(f"DELETE FROM documents WHERE id = ? AND state = {GONE}", rows)
     sql = f"UPDATE documents SET state = {DONE} WHERE id = ? AND state = {PENDING}"
@@ -103,27 +102,26 @@ def finish(manifest: Manifest, numbers: Iterable[int]) -> None:
 
 
 def put_refused(manifest: Manifest, refused: Mapping[str, str]) -> None:
-    """Record what a scan could not take for documents."""
+    """Record the files that can't be documents, with reasons."""
     manifest.execute("DELETE FROM refused")
     manifest.executemany("INSERT INTO refused VALUES (?, ?)", refused.items())
 
 
-def measure(manifest: Manifest, moved: int) -> None:
-    """Record the mean length of a passage, again when a tenth of the passages came or went.
+def update_mean_words(manifest: Manifest, changed: int) -> None:
+    """Record the mean length of a passage, if a tenth of the passages changed since last time.
 
-    `moved` are those that did so now. To count all at each change would take longer the more there
-    are.
+    `changed` is the number that changed now. Computing it for each change would not scale.
     """
-    moved += int(manifest.meta(_MOVED) or 0)
-    if moved > int((manifest.meta(MEAN_WORDS) or "0 0").split()[0]) / 10:
+    changed += int(manifest.meta(_CHANGED) or 0)
+    if changed > int((manifest.meta(MEAN_WORDS) or "0 0").split()[0]) / 10:
         total, mean = manifest.execute("SELECT count(*), avg(words) FROM passages").fetchone()
         manifest.put_meta(MEAN_WORDS, f"{total} {mean or 0:.1f}")
-        moved = 0
-    manifest.put_meta(_MOVED, str(moved))
+        changed = 0
+    manifest.put_meta(_CHANGED, str(changed))
 
 
 def forget_signatures(manifest: Manifest) -> None:
-    """Let every document be read again."""
+    """Have every document read again."""
     manifest.execute("UPDATE documents SET signature = '', hash = x''")
 
 
@@ -142,7 +140,7 @@ def unfinished_keys(manifest: Manifest) -> list[str]:
 
 
 def refused(manifest: Manifest) -> dict[str, str]:
-    """Return what the last scan could not take for documents, with the reasons."""
+    """Return the files that can't be documents, with reasons, as of the last scan."""
     return dict(manifest.execute("SELECT key, reason FROM refused"))
 
 
@@ -153,23 +151,23 @@ def any_refused(manifest: Manifest, scan: Scan, keys: Sequence[str]) -> bool:
 
 
 def known_hashes(manifest: Manifest, keys: Sequence[str]) -> dict[str, str]:
-    """Return the hashes that are indexed of some documents."""
+    """Return the indexed hashes of some documents."""
     sql = f"SELECT key, {HASH} FROM documents WHERE state = {DONE} AND key IN ({{}})"
     return dict(manifest.chunked(sql, list(keys)))
 
 
 def indexed(manifest: Manifest, numbers: Sequence[int] | None = None) -> list[tuple[int, str, str]]:
-    """Return number, key and hash of documents, all or some, that retrievers should have."""
+    """Return number, key and hash of all or some documents that retrievers must have."""
     sql = f"SELECT id, key, {HASH} FROM documents WHERE state IN ({DONE}, {PENDING})"
     if numbers is None:
         return manifest.execute(sql).fetchall()
     return list(manifest.chunked(f"{sql} AND id IN ({{}})", list(numbers)))
 
 
-def entries_again(manifest: Manifest, number: int, document: Document) -> list[Entry]:
-    """Return the entries of a document whose rows are written, for a retriever that lost them.
+def entries_of(manifest: Manifest, number: int, document: Document) -> list[Entry]:
+    """Return the entries of a document that the manifest has, to put them again.
 
-    Raises IndexDamaged when the rows are not those of the document.
+    Raises IndexDamaged if its rows don't fit the document.
     """
     sql = "SELECT row FROM passages WHERE document = ? ORDER BY row"
     rows = [row for (row,) in manifest.execute(sql, (number,))]
@@ -178,7 +176,7 @@ def entries_again(manifest: Manifest, number: int, document: Document) -> list[E
     return list(_entries(document, number, rows))
 
 
-def _said(one: Document) -> Row:
+def _values(one: Document) -> Row:
     data = json.dumps(one.data, ensure_ascii=False, default=str) if one.data else "{}"
     return (
         one.size, "", one.id, one.title, one.dates.created, one.dates.updated, one.hidden, data,
@@ -187,7 +185,7 @@ def _said(one: Document) -> Row:
 
 def _links(document: Document) -> Iterator[Row]:
     for link in document.links:
-        first, second = (*map(known_as, link.names), NO_NAME, NO_NAME)[:2]
+        first, second = (*map(name_number, link.names), NO_NAME, NO_NAME)[:2]
         yield (
             link.line, link.kind, link.type, link.target, first, second, link.ghost, link.heading,
             link.anchor, link.text, link.before, link.after,
@@ -199,29 +197,28 @@ def _sections(document: Document) -> Iterator[Row]:
         yield ordinal, section.line, section.end_line, SEPARATOR.join(section.headings)
 
 
-_ROWS: tuple[tuple[str, Callable[[Document], Iterable[Row]]], ...] = (
+_DOCUMENT_ROWS: tuple[tuple[str, Callable[[Document], Iterable[Row]]], ...] = (
     ("fields VALUES (?, ?, ?)", lambda one: one.fields),
     (
         "names (document, name, rank) VALUES (?, ?, ?)",
-        lambda one: ((known_as(name), rank) for name, rank in one.names if name),
+        lambda one: ((name_number(name), rank) for name, rank in one.names if name),
     ),
     ("anchors VALUES (?, ?, ?)", lambda one: one.anchors),
     ("faults VALUES (?, ?, ?)", lambda one: ((fault.line, fault.reason) for fault in one.faults)),
     ("sections VALUES (?, ?, ?, ?, ?)", _sections),
     (_LINKS, _links),
 )
-"""Tables and what stands in them of a document, behind its number; what is said twice stands
-once."""
+"""Tables with their columns after the document's number; duplicate rows are dropped."""
 
 
 def _upsert(
     manifest: Manifest, state: int, files: Sequence[tuple[str, Signature, str]]
 ) -> list[int]:
-    """Write what is known of documents, and drop what was known of their content."""
+    """Insert or update the rows of documents, and drop the rows of their former content."""
     keys = [key for key, _, _ in files]
     number = dict(manifest.chunked("SELECT key, id FROM documents WHERE key IN ({})", keys))
     _clear(manifest, list(number.values()))
-    free = _free(manifest, "documents")
+    free = _unused_numbers(manifest, "documents")
     number.update((key, next(free)) for key in keys if key not in number)
     manifest.executemany(
         "INSERT INTO documents (id, key, state, signature, hash) VALUES (?1, ?2, ?3, ?4, ?5)"
@@ -235,20 +232,20 @@ def _upsert(
 
 
 def _clear(manifest: Manifest, numbers: Sequence[int]) -> None:
-    for table in _OF_DOCUMENTS if numbers else ():
+    for table in _DOCUMENT_TABLES if numbers else ():
         sql = f"DELETE FROM {table} WHERE document = ?"
         manifest.executemany(sql, ((number,) for number in numbers))
 
 
 def _put_passages(manifest: Manifest, found: Sequence[tuple[int, Document]]) -> list[Entry]:
-    free = _free(manifest, "passages")
+    free = _unused_numbers(manifest, "passages")
     entries = [entry for number, one in found for entry in _entries(one, number, free)]
     places = [passage for _, one in found for passage in _passages(one)]
     manifest.executemany(
         "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             (entry.row, entry.document, place.section, place.line, place.end_line, entry.words,
-             _code(place.text))
+             _code_ratio(place.text))
             for entry, place in zip(entries, places, strict=True)
         ),
     )  # fmt: skip
@@ -256,7 +253,7 @@ def _put_passages(manifest: Manifest, found: Sequence[tuple[int, Document]]) -> 
 
 
 def _entries(document: Document, number: int, rows: Iterable[int]) -> Iterator[Entry]:
-    """Yield what retrievers are given of a document's passages, which have these row numbers."""
+    """Yield the entries of a document's passages with these row numbers."""
     about = document.about
     for place, row in zip(_passages(document), rows, strict=False):
         inside = place.section >= 0
@@ -267,18 +264,18 @@ def _entries(document: Document, number: int, rows: Iterable[int]) -> Iterator[E
 
 
 def _passages(document: Document) -> tuple[Passage, ...]:
-    """Return the passages of a document; an empty one has one, to be found by its title."""
+    """Return the passages of a document; an empty document has one, so that its title is found."""
     return document.passages or (Passage(1, 1, ""),)
 
 
-def _code(text: str) -> int:
-    """Return how many thousandths of a text's characters are those of code, not of prose."""
+def _code_ratio(text: str) -> int:
+    """Return the share of code characters in a text, in thousandths."""
     dense = "".join(text.split())
-    return round(1000 * len(_CODE.findall(dense)) / max(len(dense), 1))
+    return round(1000 * len(_CODE_CHARACTER.findall(dense)) / max(len(dense), 1))
 
 
-def _free(manifest: Manifest, table: str) -> count[int]:
-    """Return the numbers that no row of a table ever had."""
+def _unused_numbers(manifest: Manifest, table: str) -> count[int]:
+    """Return the numbers that no row of a table has ever had."""
     sql = "SELECT seq FROM sqlite_sequence WHERE name = ?"
     row = manifest.execute(sql, (table,)).fetchone()
     return count(row[0] + 1 if row else 1)

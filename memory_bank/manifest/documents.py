@@ -1,4 +1,4 @@
-"""Read documents, passages and counts out of the manifest."""
+"""Read documents, passages and counts from the manifest."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NO_DATES: Mapping[str, float] = MappingProxyType({})
 
 
 class DocumentRow(NamedTuple):
-    """What the manifest knows of a document."""
+    """The manifest's row of a document."""
 
     number: int
     key: str
@@ -45,12 +45,12 @@ class DocumentRow(NamedTuple):
 
     @property
     def known_as(self) -> str:
-        """What the access log knows the document by."""
+        """The document's name in the logs of activity: its id, else its key."""
         return self.id or self.key
 
 
 class PassageRow(NamedTuple):
-    """Where a passage stands, and in which section."""
+    """The lines and the section of a passage."""
 
     row: int
     document: int
@@ -136,7 +136,7 @@ def data_of(manifest: Manifest, key: str) -> Iterator[tuple[str, Any]]:
 
 
 def dates(manifest: Manifest, numbers: Collection[int] | None = None) -> Dates:
-    """Return when some documents, or all, were created, and what the access log knows them by."""
+    """Return creation time and name in the access log of some documents, or of all."""
     sql = "SELECT id, created, CASE known_as WHEN '' THEN key ELSE known_as END FROM documents"
     rows = (
         manifest.execute(sql)
@@ -151,8 +151,7 @@ def newest(
 ) -> list[DocumentRow]:
     """Return the documents in scope that were created or updated last.
 
-    `written` says when documents were updated last, by what the access log knows them by, where
-    the manifest can't know.
+    `written` has later times of updates from the log of updates, by names as in `known_as`.
     """
     rows = manifest.execute(
         f"SELECT {_COLUMNS} FROM documents WHERE {_LIVE} ORDER BY max(created, updated) DESC, key"
@@ -170,12 +169,12 @@ def newest(
 
 
 def updated_by(row: DocumentRow, written: Mapping[str, float]) -> DocumentRow:
-    """Return a document as updated when it was written, if that is later than the manifest says."""
+    """Return a document with the later of its time of update and that in `written`."""
     return row._replace(updated=max(row.updated, written.get(row.known_as, 0.0)))
 
 
 def known_as(manifest: Manifest, names: Collection[str]) -> set[int]:
-    """Return the documents that the access log knows by these names."""
+    """Return the documents with these names in the logs of activity."""
     by_id = "SELECT id FROM documents WHERE known_as <> '' AND known_as IN ({})"
     by_key = "SELECT id FROM documents WHERE known_as = '' AND key IN ({})"
     wanted = list(names)
@@ -183,7 +182,7 @@ def known_as(manifest: Manifest, names: Collection[str]) -> set[int]:
 
 
 def code_ratio(manifest: Manifest, rows: Collection[int]) -> float:
-    """Return the mean share of the characters that code has and prose has not, in passages."""
+    """Return the mean share of code characters in some passages."""
     sql = "SELECT code FROM passages WHERE row IN ({})"
     shares = [share for (share,) in manifest.chunked(sql, list(rows))]
     return sum(shares) / len(shares) / 1000 if shares else 0.0
@@ -202,7 +201,7 @@ def passage_rows(manifest: Manifest) -> dict[int, int]:
 
 
 def count_passages(manifest: Manifest, most: int | None = None) -> int:
-    """Count the passages, no further than `most`."""
+    """Count the passages, at most up to `most`."""
     if most is None:
         (count,) = manifest.execute("SELECT count(*) FROM passages").fetchone()
     else:
@@ -212,7 +211,7 @@ def count_passages(manifest: Manifest, most: int | None = None) -> int:
 
 
 def mean_words(manifest: Manifest) -> float:
-    """Return the mean length of a passage in words, as it was when that was last counted."""
+    """Return the mean length of a passage in words, as last computed."""
     return float((manifest.meta(MEAN_WORDS) or "0 0").split()[1])
 
 
@@ -224,13 +223,13 @@ def unindexed(manifest: Manifest) -> list[tuple[str, str]]:
 
 
 def faults(manifest: Manifest) -> list[tuple[str, int, str]]:
-    """Return what could not be read as it stands in documents that are indexed all the same."""
+    """Return the faults of indexed documents: key, line, reason."""
     sql = "SELECT key, line, faults.reason FROM faults JOIN documents ON documents.id = document"
     return manifest.execute(f"{sql} ORDER BY key, line").fetchall()
 
 
 def same_ids(manifest: Manifest) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the ids that several documents claim, with their keys."""
+    """Return the ids that several documents have, with the keys of these."""
     found: dict[str, list[str]] = {}
     sql = f"SELECT known_as, key FROM documents WHERE known_as <> '' AND {_LIVE} ORDER BY key"
     for known_as, key in manifest.execute(sql):
@@ -250,7 +249,7 @@ def counts(manifest: Manifest, field: str) -> dict[str, int]:
 
 
 def data_counts(manifest: Manifest, key: str) -> dict[str, int]:
-    """Count the live documents of each value that their data has for a key; "" where none."""
+    """Count the live documents for each value of a key of their data; "" if there is none."""
     return dict(
         manifest.execute(
             f"SELECT coalesce(json_extract(data, '$.' || ?), '') AS value, count(*) FROM documents"
@@ -291,7 +290,7 @@ def all_keys(manifest: Manifest) -> list[tuple[int, str]]:
 
 
 def numbers_of(manifest: Manifest, keys: Collection[str]) -> list[int]:
-    """Return the numbers of the documents of some keys, those that have one."""
+    """Return the numbers of the documents with some keys."""
     sql = "SELECT id FROM documents WHERE key IN ({})"
     return [number for (number,) in manifest.chunked(sql, list(keys))]
 
@@ -303,7 +302,7 @@ def any_document(manifest: Manifest) -> bool:
 
 
 def any_done(manifest: Manifest) -> bool:
-    """Tell whether there is a document to be found at all, in every index."""
+    """Tell whether any document is completely indexed."""
     sql = f"SELECT 1 FROM documents WHERE state = {DONE} LIMIT 1"
     return manifest.execute(sql).fetchone() is not None
 

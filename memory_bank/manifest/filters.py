@@ -1,4 +1,4 @@
-"""Which documents a question is about: conditions on fields, dates, folders, links."""
+"""Filter documents by conditions on fields, dates, folders and links."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from memory_bank.manifest import documents
-from memory_bank.manifest.link_resolution import known_as
+from memory_bank.manifest.link_resolution import name_number
 from memory_bank.manifest.manifest import GONE, UNREADABLE, Manifest
 from memory_bank.notes.names import key
 from memory_bank.retrievers.base import Scope
 
 HIDING = "status"
-"""The field whose condition asks for what is hidden, too."""
+"""The field whose condition includes hidden documents."""
 
 
 class Condition(NamedTuple):
-    """One condition that a document must meet, or must not when `negated`.
+    """A condition that a document must meet, or must not if `negated`.
 
-    `key` is since, before, in, links, or a field. Several values separated by commas: any of them
-    will do.
+    `key` is since, before, in, links, or a field. Of several values, separated by commas, one must
+    match.
     """
 
     key: str
@@ -44,10 +44,9 @@ def scope(
     hidden: bool,
     written: Mapping[str, float] = MappingProxyType({}),
 ) -> Scope:
-    """Return the documents that meet all conditions; hidden ones only when asked for.
+    """Return the documents that meet all conditions; hidden ones only if requested.
 
-    `written` says when documents were updated last, by what the access log knows them by, where
-    the manifest can't know.
+    `written` has later times of updates from the log of updates, by names as in `known_as`.
     """
     without = not hidden and not any(one.key == HIDING for one in conditions)
     if not conditions:
@@ -64,7 +63,7 @@ def scope(
 
 
 def fields(manifest: Manifest) -> set[str]:
-    """Return the keys of fields that can be filtered by."""
+    """Return the keys of all fields."""
     return {name for (name,) in manifest.execute("SELECT DISTINCT key FROM fields")}
 
 
@@ -83,11 +82,11 @@ def _meeting(manifest: Manifest, condition: Condition, written: Mapping[str, flo
 
 
 def _having(manifest: Manifest, name: str, value: str) -> set[int]:
-    """Return the documents that meet a condition by one of its values."""
+    """Return the documents that meet a condition with one of its values."""
     if name == "in":
         return _numbers(manifest, _FOLDER, (value.strip("/") + "/",))
     if name == "links":
-        return _numbers(manifest, _LINKS, (key(value), known_as(key(value))))
+        return _numbers(manifest, _LINKS, (key(value), name_number(key(value))))
     wanted = value.casefold()
     return _numbers(manifest, _FIELD, (name.casefold(), wanted.lstrip("#") or wanted))
 

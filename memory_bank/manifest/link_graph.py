@@ -1,4 +1,4 @@
-"""The link graph, built from the link table when a question needs a walk."""
+"""The link graph, built from the link table when a query traverses links."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ Edge = tuple[str, str, str]
 
 
 class LinkGraph:
-    """Notes and ghosts, joined by links; links are walked both ways."""
+    """A graph of notes and ghosts; links are traversed in both directions."""
 
     def __init__(self, edges: Iterable[Edge], nodes: Iterable[str] = ()) -> None:
-        """Build the graph of some edges; `nodes` adds notes that nothing links."""
+        """Build the graph of some edges; `nodes` adds notes without links."""
         self._graph: nx.MultiDiGraph[str] = nx.MultiDiGraph()
         self._graph.add_nodes_from(nodes)
         for source, target, kind in edges:
@@ -25,7 +25,7 @@ class LinkGraph:
     def path(self, start: str, goal: str) -> list[Edge]:
         """Return the shortest chain of links between two nodes; empty when there is none.
 
-        An edge that is walked against its direction keeps its own source and target.
+        An edge that is traversed backwards keeps its source and target.
         """
         try:
             nodes = nx.bidirectional_shortest_path(self._both_ways, start, goal)
@@ -34,9 +34,9 @@ class LinkGraph:
         return [self._edge(a, b) for a, b in pairwise(nodes)]
 
     def related(self, node: str, most: int = 10) -> list[tuple[str, float]]:
-        """Return the nodes nearest to one by shared neighbours (Adamic and Adar 2003) and links.
+        """Return the nodes most similar to one, by Adamic–Adar index (2003) and direct links.
 
-        A neighbour that few others have says more than a hub; a direct link adds 1.
+        A shared neighbour with few links counts more than a hub; a direct link adds 1.
         """
         if node not in self._graph:
             return []

@@ -1,4 +1,4 @@
-"""Lead links to documents: which one each link means, kept right as documents come and go."""
+"""Resolve links to documents, and keep them resolved as documents change."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from memory_bank.manifest.manifest import GONE, Manifest
 from memory_bank.notes.identity import number_of
 
 NO_NAME = 0
-"""Stands for the name that is not there."""
+"""The number of a missing name."""
 
 
-def known_as(name: str) -> int:
-    """Return what a name's key is known by in the manifest: its number, or NO_NAME.
+def name_number(name: str) -> int:
+    """Return the hash by which the manifest stores a name, or NO_NAME for an empty one.
 
-    Names take a third of the room that their letters would, and are looked up whole only.
+    Hashes take a third of the space; names are only looked up as a whole.
     """
     return number_of(name) if name else NO_NAME
 
 
-def names_held(manifest: Manifest, documents: Iterable[int]) -> set[int]:
-    """Return the names that these documents answer to."""
+def names_of(manifest: Manifest, documents: Iterable[int]) -> set[int]:
+    """Return the names of these documents."""
     sql = "SELECT DISTINCT name FROM names WHERE document IN ({})"
     return {name for (name,) in manifest.chunked(sql, list(documents))}
 
 
-def relink(manifest: Manifest, documents: Iterable[int], names: Iterable[int]) -> None:
-    """Resolve the links of these documents, and all links that use one of these names, again."""
+def resolve_links(manifest: Manifest, documents: Iterable[int], names: Iterable[int]) -> None:
+    """Resolve the links of these documents, and all links with one of these names."""
     links: dict[int, tuple[int, int]] = {}
     wanted = "SELECT id, name, second_name FROM links WHERE {column} IN ({{}})"
     for column, values in (
         ("document", list(documents)),
         ("name", list(names)),
-        # the first condition is that of an index, which SQLite uses for the same words only
+        # the first condition makes SQLite use the partial index, which has the same text
         (f"second_name <> {NO_NAME} AND second_name", list(names)),
     ):
         for number, first, second in manifest.chunked(wanted.format(column=column), values):
@@ -40,12 +40,12 @@ def relink(manifest: Manifest, documents: Iterable[int], names: Iterable[int]) -
     resolved = _documents_of_names(manifest, {name for pair in links.values() for name in pair})
     manifest.executemany(
         "UPDATE links SET dest = ?, ambiguous = ? WHERE id = ?",
-        ((*_lead(resolved, first, second), number) for number, (first, second) in links.items()),
+        ((*_target(resolved, first, second), number) for number, (first, second) in links.items()),
     )
 
 
-def named(manifest: Manifest, name: str) -> list[str]:
-    """Return the keys of the documents that a name means: one, or several when it is ambiguous.
+def keys_of(manifest: Manifest, name: str) -> list[str]:
+    """Return the keys of the documents with a name: several if it is ambiguous.
 
     `name` is as `Document.names` has it.
     """
@@ -53,19 +53,19 @@ def named(manifest: Manifest, name: str) -> list[str]:
         "SELECT DISTINCT key FROM names JOIN documents ON id = document WHERE name = ?1"
         f" AND state <> {GONE} AND rank = (SELECT min(rank) FROM names WHERE name = ?1)"
         " ORDER BY key",
-        (known_as(name),),
+        (name_number(name),),
     )
     return [key for (key,) in rows]
 
 
 def has_key(manifest: Manifest, key: str) -> bool:
-    """Tell whether there is a document of a key, readable or not."""
+    """Tell whether there is a document with a key, readable or not."""
     sql = f"SELECT 1 FROM documents WHERE key = ? AND state <> {GONE}"
     return manifest.execute(sql, (key,)).fetchone() is not None
 
 
 def _documents_of_names(manifest: Manifest, names: set[int]) -> Callable[[int], list[int]]:
-    """Look up what names mean: documents of the best rank, several when ambiguous."""
+    """Return a function from a name to its documents: those of the lowest rank."""
     best: dict[int, tuple[int, list[int]]] = {}
     rows = manifest.chunked(
         "SELECT name, rank, document FROM names WHERE name IN ({})", sorted(names)
@@ -79,7 +79,9 @@ def _documents_of_names(manifest: Manifest, names: set[int]) -> Callable[[int], 
     return lambda name: best.get(name, (0, []))[1]
 
 
-def _lead(resolved: Callable[[int], list[int]], first: int, second: int) -> tuple[int | None, int]:
+def _target(
+    resolved: Callable[[int], list[int]], first: int, second: int
+) -> tuple[int | None, int]:
     for name in (first, second):
         documents = resolved(name)
         if len(documents) == 1:

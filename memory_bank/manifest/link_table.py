@@ -1,4 +1,4 @@
-"""The link table: what links where, with the words around each link."""
+"""Read the link table: source, target and context of each link."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ _LIVE = f"source.state IN ({DONE}, {PENDING})"
 
 
 class LinkRow(NamedTuple):
-    """One link: where it stands, what it says, and the document or ghost it leads to."""
+    """A link with its position, its text, and the document or ghost that it leads to."""
 
     source: int
     source_key: str
@@ -32,7 +32,7 @@ class LinkRow(NamedTuple):
     before: str
     after: str
     ghost: str
-    """What the target is called when no document answers to it; empty when one does."""
+    """Name of the target if no document has it, else empty."""
     ambiguous: bool
     dest: int | None
     dest_key: str
@@ -53,7 +53,7 @@ def incoming(manifest: Manifest, document: int) -> list[LinkRow]:
 
 
 def to_ghost(manifest: Manifest, ghost: str) -> list[LinkRow]:
-    """Return the links that lead to a ghost; upper and lower case are the same."""
+    """Return the links that lead to a ghost; case is ignored."""
     where = f"links.dest IS NULL AND lower(links.ghost) = lower(?) AND {_LIVE}"
     return _rows(manifest, f"{where} ORDER BY source.key, links.line", [ghost])
 
@@ -64,7 +64,7 @@ def all_links(manifest: Manifest) -> list[LinkRow]:
 
 
 def edges(manifest: Manifest) -> list[tuple[str, str, str]]:
-    """Return every edge of the graph: source key, target key or `ghost:` and its name, type."""
+    """Return every edge of the graph: source key, target key or `ghost:NAME`, type."""
     sql = (
         "SELECT DISTINCT source.key, coalesce(goal.key, 'ghost:' || links.ghost), links.type"
         f" {_FROM} WHERE {_LIVE} AND NOT links.ambiguous AND links.dest IS NOT links.document"

@@ -1,4 +1,4 @@
-"""The database of what is indexed: its tables, and the connection that nobody else has."""
+"""The manifest's tables, and its connection, which only this package uses."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ VERSION = 11
 """Changes whenever the tables change: the index is then rebuilt."""
 
 SEPARATOR = "\x1f"
-"""Between the headings of a path in one column."""
+"""Separates the headings of a path in one column."""
 
 PENDING, DONE, UNREADABLE, GONE = range(4)
-"""States of a document: rows written but not yet in every retriever; all done; not readable;
-deleted but not yet out of every retriever."""
+"""States of a document: written, but not yet in every retriever; indexed completely; not readable;
+deleted, but not yet from every retriever."""
 
 HASH = "lower(hex(hash))"
-"""The hash of a document as everybody else has it; the column has its bytes, half as many."""
+"""The hash of a document in hex; the column has its bytes."""
 
 MEAN_WORDS = "mean_words"
-"""Key of the number of passages and their mean length in words, as last counted."""
+"""Key of the number of passages and their mean length in words, as last computed."""
 
 COMPLETE = "complete"
-"""Key of the fingerprint of the retrievers that have everything; empty while one lacks some."""
+"""Key of the fingerprint of the retrievers if all are complete, else empty."""
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -94,22 +94,22 @@ Table = TypeVar("Table")
 
 
 def filled_key(retriever: str) -> str:
-    """Return the key under which the version is kept that a retriever was filled in."""
+    """Return the key of the version with which a retriever was filled."""
     return f"filled:{retriever}"
 
 
 class Manifest:
-    """One manifest, opened. Other modules ask it by the functions of this package."""
+    """An open manifest; other packages use the functions of this package."""
 
     def __init__(self, file: Path, index_id: str = "", *, make: bool = True) -> None:
-        """Open the manifest, making an empty one where there is none, unless told not to.
+        """Open the manifest; make an empty one if missing and `make` is set.
 
-        It knows the id of the folder that it was made for: a file that a repository or a copy puts
-        in its place is not believed. Raises IndexDamaged.
+        It stores the id of the folder that it was made for, so that a file from a repository or a
+        copy is not used. Raises IndexDamaged.
         """
         self.file = file
         self._identity = sqlite.identity(file)
-        self._cached: dict[Callable[[Manifest], Any], tuple[tuple[int, int], Any]] = {}
+        self._memos: dict[Callable[[Manifest], Any], sqlite.Memo[Any]] = {}
         owner = os.urandom(16).hex()
         born = f";\nINSERT INTO meta VALUES ('owner', '{owner}'), ('index', '{index_id}')"
         self._base = sqlite.connect(file, _TABLES + born, VERSION, make=make)
@@ -117,13 +117,13 @@ class Manifest:
         with sqlite.guarded(file):
             found = self.meta("index")
             self.owner = str(self.meta("owner"))
-            """What tells this manifest from any other, made before or after it."""
+            """Random id of this manifest; retrievers store it."""
         if found != index_id:
             self.close()
             raise IndexDamaged(f"{file} was made for another index", "it is rebuilt")
 
     def current(self) -> bool:
-        """Tell whether the file that is open still has its name."""
+        """Tell whether the path still leads to the open file."""
         return sqlite.identity(self.file) == self._identity
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
@@ -143,7 +143,7 @@ class Manifest:
         return sqlite.transaction(self._base)
 
     def guarded(self) -> AbstractContextManager[None]:
-        """Turn SQLite's errors into ours."""
+        """Convert SQLite's errors to errors of this package."""
         return sqlite.guarded(self.file)
 
     def version(self) -> int:
@@ -151,35 +151,24 @@ class Manifest:
         return sqlite.version(self._base)
 
     def cached(self, load: Callable[[Manifest], Table]) -> Table | None:
-        """Return what `load` gives, kept as long as no one writes.
-
-        It is loaded when it is asked for a second time in the same state; None before that: who
-        asks once reads the few rows that are needed.
-        """
-        state = self.version(), self._base.total_changes
-        known, table = self._cached.get(load, (None, None))
-        if known != state:
-            self._cached[load] = state, None
-            return None
-        if table is None:
-            table = load(self)
-            self._cached[load] = state, table
-        found: Table = table
-        return found
+        """Return what `load` returns, cached until a write; see `sqlite.Memo`."""
+        memo = self._memos.setdefault(load, sqlite.Memo(lambda _: load(self)))
+        table: Table | None = memo.of(self._base)
+        return table
 
     def meta(self, key: str) -> str | None:
-        """Return a fact about the whole index; None when it was never recorded."""
+        """Return a value about the whole index; None if it was never recorded."""
         row = self._base.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return None if row is None else str(row[0])
 
     def put_meta(self, key: str, value: str) -> None:
-        """Record a fact about the whole index."""
+        """Record a value about the whole index."""
         sql = "INSERT INTO meta VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2"
         self._base.execute(sql, (key, value))
 
     def unfinished(self) -> bool:
-        """Tell whether a batch is in the middle of its work, or was killed there."""
-        # as the index of states has it: SQLite compares the words, not their meaning
+        """Tell whether a batch is in progress or was interrupted."""
+        # the first condition makes SQLite use the partial index, which has the same text
         sql = (
             f"SELECT 1 FROM documents WHERE state <> {DONE} AND state IN ({PENDING}, {GONE})"
             " LIMIT 1"
@@ -187,16 +176,16 @@ class Manifest:
         return self._base.execute(sql).fetchone() is not None
 
     def check(self) -> None:
-        """Raise IndexDamaged when the file is not whole."""
+        """Raise IndexDamaged if the file is damaged."""
         with self.guarded():
             (answer,) = self._base.execute("PRAGMA quick_check(1)").fetchone()
         if answer != "ok":
             raise IndexDamaged(f"{self.file} is damaged: {answer}", "it is rebuilt")
 
     def settle(self) -> None:
-        """Empty the write-ahead log, unless someone reads just now."""
+        """Empty the write-ahead log, unless it is being read."""
         sqlite.settle(self._base)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._base.close()

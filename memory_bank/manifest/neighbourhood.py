@@ -1,4 +1,4 @@
-"""How documents hang together by their links: order, containers, successors."""
+"""Relations between documents by typed links: sequence, containers, successors."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ from memory_bank.manifest.manifest import Manifest
 NEXT = ("next",)
 PREVIOUS = ("previous", "prev")
 PART_OF = ("part_of", "session", "parent", "up")
-"""Types of links that say where a document stands among others."""
+"""Types of links of a sequence and of containment."""
 _ORDER = ", ".join(f"'{kind}'" for kind in (*NEXT, *PREVIOUS, *PART_OF))
 _SUPERSEDING = "'supersedes', 'superseded_by'"
 
 
 class Context(NamedTuple):
-    """How some documents hang together, by number."""
+    """Relations of some documents, by number."""
 
     following: Mapping[int, int] = MappingProxyType({})
-    """A document and the one that its `next` link, or the other's `previous` link, leads to."""
+    """A document to the next in its sequence, by a `next` link or the other's `previous` link."""
     container: Mapping[int, str] = MappingProxyType({})
-    """A document and what it says it is a part of: a document's key, or a ghost."""
+    """A document to the one that it is a part of: a document's key, or a ghost."""
     spans: Mapping[int, tuple[int, int]] = MappingProxyType({})
-    """First and last row of the documents in `following`."""
+    """First and last passage row of each document in `following`."""
 
 
 def context(manifest: Manifest, numbers: Collection[int]) -> Context:
-    """Return how some documents hang together: by `next`, `previous` and what they are part of."""
+    """Return the relations of some documents."""
     following, container = _linked(manifest, numbers)
     spans = _spans(manifest, {*following, *following.values()})
     return Context(following, container, spans)
 
 
 def superseded(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[int, str]]:
-    """Map the documents among these that another one supersedes to its number and key.
+    """Map the superseded documents among these to number and key of their successor.
 
-    One that is hidden supersedes nothing. Of several the newest is named, and the first key of
-    equals: the same after a rebuild.
+    A hidden document supersedes nothing. Of several successors, the newest counts; of equally new
+    ones, the first by key, so that a rebuild gives the same.
     """
-    said_by_new = (
+    from_new = (
         "SELECT created, key, links.dest, links.document FROM links JOIN documents"
         " ON documents.id = links.document WHERE links.type = 'supersedes' AND NOT hidden"
         " AND links.dest IN ({})"
     )
-    said_by_old = (
+    from_old = (
         "SELECT created, key, links.document, links.dest FROM links JOIN documents"
         " ON documents.id = links.dest WHERE links.type = 'superseded_by' AND NOT hidden"
         " AND links.document IN ({})"
     )
     wanted = list(numbers)
-    rows = [row for sql in (said_by_new, said_by_old) for row in manifest.chunked(sql, wanted)]
+    rows = [row for sql in (from_new, from_old) for row in manifest.chunked(sql, wanted)]
     found: dict[int, tuple[int, str]] = {}
     for _, key, old, new in sorted(rows, key=lambda row: (-row[0], row[1])):
         if old != new:
@@ -62,14 +62,6 @@ def superseded(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[
 def any_supersedes(manifest: Manifest) -> bool:
     """Tell whether any document supersedes another."""
     return _any_link(manifest, _SUPERSEDING)
-
-
-def neighbours(manifest: Manifest, numbers: Collection[int]) -> list[tuple[int, int, str]]:
-    """Return the links between documents that touch these: source, target, type."""
-    wanted = list(numbers)
-    out = "SELECT document, dest, type FROM links WHERE dest IS NOT NULL AND document IN ({})"
-    into = "SELECT document, dest, type FROM links WHERE dest IN ({})"
-    return sorted({row for sql in (out, into) for row in manifest.chunked(sql, wanted)})
 
 
 def _spans(manifest: Manifest, numbers: Collection[int]) -> dict[int, tuple[int, int]]:
@@ -101,6 +93,6 @@ def _linked(manifest: Manifest, numbers: Collection[int]) -> tuple[dict[int, int
 
 
 def _any_link(manifest: Manifest, types: str) -> bool:
-    # the second condition lets SQLite use the index of links that have a type
+    # the second condition makes SQLite use the partial index
     known = f"SELECT 1 FROM links WHERE type IN ({types}) AND type <> 'related_to' LIMIT 1"
     return manifest.execute(known).fetchone() is not None

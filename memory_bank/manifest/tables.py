@@ -1,4 +1,4 @@
-"""The tables of a manifest as rows that can be compared with those of another one."""
+"""Compare the tables of two manifests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TABLES = {
 
 
 def differences(ours: Manifest, fresh: Manifest) -> Iterator[str]:
-    """Yield in words how the rows of a manifest differ from those of a fresh one."""
+    """Yield a description of each difference between a manifest and a fresh one."""
     for table, sql in _TABLES.items():
         left, right = set(ours.execute(sql)), set(fresh.execute(sql))
         for row in sorted(left - right, key=repr):

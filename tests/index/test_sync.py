@@ -83,7 +83,7 @@ def test_many_notes_are_indexed_in_batches(
     folder: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sync, "BATCH", 3)
-    monkeypatch.setattr(sync, "NEW", 1)
+    monkeypatch.setattr(sync, "FIRST_FACTOR", 1)
     fill(folder, 10)
     told: list[tuple[str, int, int]] = []
     bank = opening(folder)
@@ -100,7 +100,7 @@ def test_stamps_that_are_never_trusted_do_not_keep_it_busy_for_ever(
 ) -> None:
     """A clock that was set back makes every file look new, at each look."""
     monkeypatch.setattr(sync, "BATCH", 3)
-    monkeypatch.setattr(sync, "NEW", 1)
+    monkeypatch.setattr(sync, "FIRST_FACTOR", 1)
     monkeypatch.setattr(file_scan, "_RACY_NS", 10**18)
     fill(folder, 10)
     steps = iter(range(50))
@@ -335,7 +335,7 @@ def test_a_question_does_not_wait_for_another_embedder(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Words answer at once and say that vectors are missing; a sync makes them."""
-    monkeypatch.setattr(backfill, "_AT_ONCE", 1)
+    monkeypatch.setattr(backfill, "_MAX_PASSAGES_TO_AWAIT", 1)
     for number in range(3):
         (folder / f"n{number}.md").write_text(f"# Note {number}\n\nThe osprey dives.\n")
     with open_bank(folder, settings={"memory.embedder": "hashing"}) as bank:
