@@ -49,10 +49,11 @@ class Index:
         """Keys of documents that may have changed since the last sync; None if any may have."""
         self.manifest = _opened(place, repaired)
         self.retrievers = RetrieverSet(place.index, self.manifest.owner, settings)
+        self._fingerprint = self.retrievers.fingerprint
 
     def current(self) -> bool:
-        """Tell whether the manifest is still the file that was opened."""
-        return self.manifest.current()
+        """Tell whether the manifest is still the file that was opened, and so is each model."""
+        return self.manifest.current() and self.retrievers.fingerprint == self._fingerprint
 
     def close(self) -> None:
         """Close all files."""
@@ -122,7 +123,7 @@ class Index:
             self._source,
             self.retrievers.all,
             self.turn,
-            fingerprint=self.retrievers.fingerprint,
+            fingerprint=self._fingerprint,
             repaired=self._repaired,
         )
 

@@ -96,6 +96,21 @@ def test_a_replaced_file_of_the_model_makes_new_vectors(
     assert _asked(notes, model) == BY_MEANING
 
 
+@pytest.mark.parametrize("change", [_replace_model, _replace_tokenizer])
+def test_an_open_bank_notices_a_replaced_file_of_the_model(
+    notes: Path, model: Path, change: Callable[[Path], None]
+) -> None:
+    with _open(notes, model) as bank:
+        recall(bank, "cat", mode="semantic")
+        change(model)
+        found = recall(bank, "cat", mode="semantic")
+        assert (found.mode_used, found.fallback_reason) == ("semantic", None)
+        scores = [note.relevance_score for note in found.notes]
+    with _open(notes, model) as fresh:
+        again = recall(fresh, "cat", mode="semantic", count_access=False)
+        assert [note.relevance_score for note in again.notes] == pytest.approx(scores, abs=1e-3)
+
+
 def test_sync_makes_new_vectors_as_well(notes: Path, model: Path) -> None:
     """And going back finds the vectors that were made before."""
     assert _asked(notes, model) == BY_MEANING
