@@ -9,7 +9,7 @@ from stat import S_ISREG
 from types import MappingProxyType
 from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
-from memory_bank import plugins, toml
+from memory_bank import plugins
 from memory_bank.errors import BadInput, BadSetting
 
 # A note bigger than this is listed by `doctor`, not indexed: parsing time grows with size.
@@ -237,6 +237,8 @@ def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
     if not re.search(r"^\s*[^#\s]", text, re.MULTILINE):
         return {}  # only comments, as `init` writes it: spares the import of the parser
     try:
+        from memory_bank import toml  # start-up: a file of comments needs no parser
+
         table = toml.loads(text)
     except ValueError as error:
         raise BadSetting(f"{path}: {error}", "repair the TOML") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Mapping
 from datetime import date
@@ -93,6 +92,8 @@ def document(value: object, *, indent: int | None = 2, ascii_only: bool = False)
     Valid for any parser and in UTF-8 (RFC 8259, RFC 7493): no NaN, and U+FFFD for halves of
     surrogate pairs.
     """
+    import json  # start-up: most answers are text
+
     text = json.dumps(plain(value), ensure_ascii=False, indent=indent, allow_nan=False)
     if ascii_only or not _all_printable(text):
         text = re.sub(_SURROGATE, "\ufffd", text)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,6 +47,9 @@ def editing(name: str, start: str) -> Iterator[tuple[str, Path]]:
 
     The file goes once the text is safe: when the body raises, it stays, and the error says where.
     """
+    import shutil  # start-up: few commands open an editor
+    import tempfile
+
     folder = Path(tempfile.mkdtemp(prefix="memory-bank-"))
     file = folder / name
     file.write_bytes(start.encode("utf-8", "surrogateescape"))
@@ -64,7 +65,8 @@ def editing(name: str, start: str) -> Iterator[tuple[str, Path]]:
 def _keep(file: Path, start: str, error: BaseException) -> None:
     """Say where an edited text is; throw away one that was not touched."""
     if file.exists() and file.read_bytes() == start.encode("utf-8", "surrogateescape"):
-        shutil.rmtree(file.parent, ignore_errors=True)
+        file.unlink()
+        file.parent.rmdir()
     elif isinstance(error, MemoryBankError):
         error.kept = f"your text is kept in {file}"
     else:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_bank import actions
-from memory_bank.config import describe, load, user_file
 from memory_bank.errors import NoBank
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
@@ -26,6 +25,8 @@ GROUP = "Look after"
 
 
 def _keys(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+    from memory_bank.config import describe
+
     return [name for s, k, *_ in describe() if (name := f"{s}.{k}").startswith(start)]
 
 
@@ -49,6 +50,8 @@ def _keys(_: click.Context, __: click.Parameter, start: str) -> list[str]:
 @click.option("--origin", is_flag=True, help="Where a value comes from instead of the value")
 def command(call: Call, *, key: tuple[str, ...], default: bool, origin: bool) -> int:
     """Show the settings, and which files to edit."""
+    from memory_bank.config import user_file
+
     if default and origin:
         raise call.wrong("choose one: --default or --origin")
     settings, mine = _loaded(call)
@@ -77,6 +80,8 @@ def command(call: Call, *, key: tuple[str, ...], default: bool, origin: bool) ->
 
 def _loaded(call: Call) -> tuple[Settings, Path | None]:
     """Return the settings and the bank's file; outside a bank those of the user."""
+    from memory_bank.config import load
+
     try:
         with call.open() as bank:
             return bank.settings, bank.layout.config

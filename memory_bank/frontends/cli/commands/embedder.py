@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_bank import actions, plugins
-from memory_bank.config import load
 from memory_bank.errors import NoBank
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
@@ -28,6 +27,8 @@ def _names(_: click.Context, __: click.Parameter, start: str) -> list[str]:
 
 def _settings(call: Call) -> Settings:
     """Return the bank's settings; outside a bank those of the user."""
+    from memory_bank.config import load
+
     try:
         with call.open() as bank:
             return bank.settings
