@@ -13,7 +13,7 @@ from memory_bank.manifest import documents, link_resolution
 from memory_bank.manifest.documents import DocumentRow
 from memory_bank.manifest.manifest import Manifest
 from memory_bank.notes.file_scan import is_text
-from memory_bank.notes.link_targets import spoken
+from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.names import key, name_of, path_of
 from memory_bank.notes.source import CONTENT, content_field
 from memory_bank.retrievers.base import Scope
@@ -125,7 +125,7 @@ def similar(manifest: Manifest, name: str, most: int = 3) -> list[str]:
     paths = {
         word: name_of(row.key)
         for row in documents.all_documents(manifest)
-        for word, _ in spoken(row.key, row.data.get("aliases", ()))
+        for word, _ in path_names(row.key, row.data.get("aliases", ()))
     }
     near = get_close_matches(key(name), list(paths), n=most, cutoff=0.6)
     return list(dict.fromkeys(paths[word] for word in near))

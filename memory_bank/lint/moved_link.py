@@ -7,7 +7,7 @@ from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.lint.base import Context, Place
 from memory_bank.lint.broken_link import links
 from memory_bank.manifest.link_table import LinkRow
-from memory_bank.notes.link_targets import spoken
+from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.names import key, name_of
 
 SUMMARY = "a link leads nowhere since git moved the note"
@@ -40,7 +40,7 @@ def _former(bank: Context, wanted: set[str]) -> dict[str, str]:
     found: dict[str, dict[int, set[str]]] = {}
     for path in bank.committed():
         if path.endswith(NOTE_SUFFIXES) and path not in there:
-            for name, rank in spoken(path, ()):
+            for name, rank in path_names(path, ()):
                 if name in wanted:
                     found.setdefault(name, {}).setdefault(rank, set()).add(path)
     best = {name: paths[min(paths)] for name, paths in found.items()}

@@ -1,4 +1,4 @@
-"""Text and files of notes."""
+"""Parse, write and store notes as Markdown files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Two files change places in one step, so that what is replaced can still be looked at.
+"""Exchange two files atomically, so that the replaced file can be checked afterwards.
 
-A program that knows of no lock, an editor, may save between our last look at a file and the rename
-over it. So the new file is exchanged in, what came out is looked at, and put back if it is not what
-was expected. Linux does this on its usual file systems; elsewhere the look comes first.
+An editor takes no lock and may save a file between our last check and the rename over it. So the
+new file is exchanged with the old one, the old one is checked, and exchanged back if it is not as
+expected. Linux supports this on its usual file systems; elsewhere only the check before is made.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ from memory_bank.notes.folders import Entry, entry
 if TYPE_CHECKING:
     import ctypes
 
-_HERE = -100
-"""AT_FDCWD: paths are taken as they are."""
+_WORKING_DIRECTORY = -100
+"""AT_FDCWD: paths are relative to the working directory."""
 _EXCHANGE = 2
-_CANT = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
+_UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EPERM)
 
 
 def exchange(one: Entry, other: Entry) -> bool:
-    """Let two files change names; False where the system can't. Raises OSError otherwise."""
+    """Exchange two files; return False if the system can't. Raises OSError for other failures."""
     library = _library()
     if library is None:
         return False
-    folders = [_HERE if file.folder is None else file.folder for file in (one, other)]
+    folders = [_WORKING_DIRECTORY if file.folder is None else file.folder for file in (one, other)]
     names = os.fsencode(one.name), os.fsencode(other.name)
     if library.renameat2(folders[0], names[0], folders[1], names[1], _EXCHANGE) == 0:
         return True
     import ctypes
 
     number = ctypes.get_errno()
-    if number in _CANT:
+    if number in _UNSUPPORTED:
         return False
     raise OSError(number, os.strerror(number), str(other.path))
 
 
-def written_now(file: Entry | Path) -> bool:
-    """Tell whether a program has a file open for writing; False where that can't be known.
+def open_for_writing(file: Entry | Path) -> bool:
+    """Tell whether a program has a file open for writing; False if that can't be known.
 
-    A read lease is refused then. It is given back at once, and sends a signal that nobody minds,
-    should somebody open the file meanwhile: the usual one would end the process.
+    The kernel then refuses a read lease. A granted lease is released at once. Its signal, sent if
+    the file is opened meanwhile, is set to one that is ignored: the default would end the process.
     """
     if sys.platform != "linux":
         return False
@@ -69,7 +69,7 @@ def written_now(file: Entry | Path) -> bool:
 def _library() -> ctypes.CDLL | None:
     if sys.platform != "linux":
         return None
-    import ctypes  # start-up: whoever only asks writes nothing
+    import ctypes  # start-up: reading needs none
 
     library = ctypes.CDLL(None, use_errno=True)
     return library if hasattr(library, "renameat2") else None

@@ -1,9 +1,9 @@
-"""Cut Markdown into headings and inline blocks: markdown-it's blocks, made faster.
+"""Parse Markdown into headings and inline blocks, by markdown-it with faster block rules.
 
-markdown-it-py spends most of its time asking each block rule about each line. Here a rule is
-asked only about lines whose first character it can start with, and a paragraph of plain prose is
-taken in one go. The blocks are the same (a test compares them); only `paragraph_open` and
-`paragraph_close` tokens are missing, and nesting stops at `_DEEPEST` instead of dropping text.
+markdown-it-py spends most of its time on running each block rule on each line. Here a rule runs
+only on lines whose first character it can start with, and a paragraph of prose is read at once.
+The blocks are the same (a test compares them), except that deeper nesting than `_MAX_NESTING` is
+read as text instead of being dropped.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ NEWLINE = re.compile(r"\r\n|\r|\n")
 
 MAX_LINES = 200_000
 MAX_MARKS = 200_000
-"""Bounds of a text that is parsed: lines, and signs that may start a link, code or HTML."""
+"""Limits of a text that is parsed: lines, and characters that may start a link, code or HTML."""
 
-# Containers nested deeper are read as paragraphs. markdown-it would drop the rest of the note.
-_DEEPEST = 32
+# Containers that are nested deeper are read as paragraphs. markdown-it would drop the rest.
+_MAX_NESTING = 32
 _CODE_INDENT = 4
 
 _DIGITS = "0123456789"
 _MARKERS = "*+-" + _DIGITS
-# First characters of a paragraph's first line that another rule may claim.
+# First characters of a line that may start another block than a paragraph.
 _STARTERS = frozenset("`~>*+-_#<[" + _DIGITS)
-# First characters of its further lines that may end it or turn it into a heading or table.
+# First characters of a later line that may end a paragraph or make it a heading or table.
 _ENDERS = frozenset("`~>*+-_#<=|:" + _DIGITS)
 _TABLE_STARTS = frozenset("|-:")
 _RULE_ENDS = frozenset("*-_ \t")
@@ -53,14 +53,14 @@ class InlineBlock(NamedTuple):
     level: int
     """Level of a heading that starts a section, else 0."""
     row: bool = False
-    """Whether it is a table's row, where a backslash before a bar is left out."""
+    """Whether it is a table row; the parser has removed the backslash of `\\|` there."""
 
 
 class Blocks(NamedTuple):
-    """A text's inline blocks in order, and what is needed to find their place in it."""
+    """A text's inline blocks in order, and the data to map them to the text."""
 
     source: str
-    """The text with newlines only and without NUL: as long, line by line, as the text itself."""
+    """The text with `\\n` as line ends and U+FFFD for NUL; its lines have the same lengths."""
     starts: list[int]
     """Offset in the text of each of its lines."""
     inline_blocks: list[InlineBlock]
@@ -70,30 +70,30 @@ class Blocks(NamedTuple):
     """Why the text was not parsed."""
 
 
-def cut(text: str) -> Blocks:
-    """Parse the blocks of a Markdown text of any line ends; beyond a bound it has none."""
+def parse_blocks(text: str) -> Blocks:
+    """Parse the blocks of a Markdown text with any line ends; none if it exceeds a limit."""
     starts = [0, *(found.end() for found in NEWLINE.finditer(text))]
     source = NEWLINE.sub("\n", text) if "\r" in text else text
     source = source.replace("\0", "\ufffd")
-    if unread := too_much(source, len(starts)):
+    if unread := exceeded_limit(source, len(starts)):
         return Blocks(source, starts, [], {}, unread)
     parser, tokens, env = _parser(), list[Token](), dict[str, Any]()
     state = _State(source, parser, env, tokens)
     parser.block.tokenize(state, 0, state.lineMax)
     references = env.get("references", {})
     definitions = {label: (at["map"][0], at["map"][1]) for label, at in references.items()}
-    return Blocks(source, starts, list(_stretches(tokens, source)), definitions)
+    return Blocks(source, starts, list(_inline_blocks(tokens, source)), definitions)
 
 
-def too_much(source: str, lines: int) -> str:
-    """Say what of a text is so much that parsing it would take minutes."""
+def exceeded_limit(source: str, lines: int) -> str:
+    """Return which limit a text exceeds; empty if none."""
     if lines > MAX_LINES:
         return f"{lines:,} lines, more than {MAX_LINES:,}"
     marks = sum(map(source.count, "[`<"))
     return f"{marks:,} of the signs [ ` <, more than {MAX_MARKS:,}" if marks > MAX_MARKS else ""
 
 
-def _stretches(tokens: list[Token], source: str) -> Iterator[InlineBlock]:
+def _inline_blocks(tokens: list[Token], source: str) -> Iterator[InlineBlock]:
     cells: list[str] = []
     row = 0
     before = Token("", "", 0)
@@ -115,7 +115,7 @@ def _stretches(tokens: list[Token], source: str) -> Iterator[InlineBlock]:
 
 
 def _first_line(token: Token, source: str) -> int:
-    """Find the line where a text starts; its first lines may hold nothing but, say, form feeds."""
+    """Return the first line of a text after lines of only white space such as form feeds."""
     first, end = token.map or (0, 0)
     if token.content.count("\n") + 1 < end - first:
         lines = source.split("\n")
@@ -125,14 +125,14 @@ def _first_line(token: Token, source: str) -> int:
 
 
 class _State(StateBlock):
-    """A parse that keeps only the tokens which `_stretches` looks at."""
+    """A parser state that keeps only the tokens that `_inline_blocks` reads."""
 
     _KEPT = frozenset({"inline", "heading_open", "th_open", "td_open", "tr_open", "tr_close"})
     _unused = Token("", "", 0)
-    """What rules fill in for nobody; shared, and never read."""
+    """A shared token for rules to fill in, which is never read."""
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
-        """Count the level; give rules a token to fill in, kept or not."""
+        """Track the level, and return a token, which is kept if it is needed."""
         self.level -= nesting < 0
         token = self._unused
         if ttype in self._KEPT:
@@ -149,21 +149,21 @@ def _parser() -> MarkdownIt:
     for name, (_, rule, ends) in _RULES.items():
         ruler.at(name, rule, {"alt": ends})
     ruler.before("table", "prose", _prose)
-    # The ruler sorts its rules at the first parse, and not under a lock: do it before sharing.
+    # The ruler sorts its rules at the first parse, without a lock: do it before threads share it.
     parser.parse("- warm\n\n[up]: /")
     return parser
 
 
 def _only(first: str, rule: Rule, *, container: bool = False) -> Rule:
-    """Ask a rule only about lines that start with one of `first`."""
+    """Run a rule only on lines that start with one of `first`."""
     firsts = frozenset(first)
 
     def gated(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-        # A slice, since the list rule also asks about an empty line at the text's end.
+        # A slice, since the list rule also runs on an empty line at the end of the text.
         at = state.bMarks[line] + state.tShift[line]
         if state.src[at : at + 1] not in firsts:
             return False
-        if container and state.level >= _DEEPEST and not silent:
+        if container and state.level >= _MAX_NESTING and not silent:
             return False
         return rule(state, line, end, silent)
 
@@ -171,12 +171,12 @@ def _only(first: str, rule: Rule, *, container: bool = False) -> Rule:
 
 
 def _hr(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-    """Ask the rule for `***` only about lines that end as they must."""
+    """Run the rule for `***` only on lines whose last character fits."""
     return state.src[state.eMarks[line] - 1] in _RULE_ENDS and rules.hr(state, line, end, silent)
 
 
 def _table(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-    """Ask the table rule only where the next line may be a table's second."""
+    """Run the table rule only if the next line may be a delimiter row."""
     if line + 1 >= end:
         return False
     at = state.bMarks[line + 1] + state.tShift[line + 1]
@@ -184,11 +184,11 @@ def _table(state: StateBlock, line: int, end: int, silent: bool) -> bool:  # noq
 
 
 def _prose(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:  # noqa: FBT001
-    """Take a paragraph whose lines start like prose; leave all else to the other rules."""
+    """Read a paragraph whose lines start like prose; leave others to the other rules."""
     at = state.bMarks[start] + state.tShift[start]
     if state.sCount[start] - state.blkIndent >= _CODE_INDENT:
         return False
-    # A label holds no bracket, so that a line starting with a wikilink defines no reference.
+    # A label has no bracket, so that a line that starts with a wikilink is no reference definition.
     if state.src[at] in _STARTERS and not state.src.startswith("[[", at):
         return False
     parent, state.parentType = state.parentType, "paragraph"
@@ -204,7 +204,7 @@ def _prose(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:  # 
 
 
 def _paragraph_end(state: StateBlock, line: int) -> int:
-    """Find the line after a paragraph, or 0 if it may be a heading or a table instead."""
+    """Return the line after a paragraph; 0 if it may be a heading or a table instead."""
     src, last = state.src, state.lineMax
     while line < last:
         at = state.bMarks[line] + state.tShift[line]

@@ -1,4 +1,4 @@
-"""Points in time: from the many ways people write them, to one."""
+"""Parse dates and times in common notations, and format them as ISO 8601."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from datetime import UTC, date, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLIS_FROM = 10**11
-"""From here on a number counts milliseconds: as seconds it would be the year 5138."""
+"""Numbers from here on are milliseconds; as seconds, this would be the year 5138."""
 _SECONDS_FROM = 10_000
-"""Below, a number with a fraction is a year and its month."""
+"""A smaller number with a fraction is a year and a month."""
 _YEARS = range(1900, 2200)
 _DIGITS = r"-?[0-9]{1,17}"
 _SHAPE = (
@@ -22,8 +22,8 @@ _SHAPE = (
 def to_datetime(value: object) -> datetime | None:
     """Return a moment in UTC from a date, a moment, ISO text or seconds since 1970, else None.
 
-    What names no zone counts as UTC. Whole numbers of 8 and 4 digits that make a date or year of
-    our time are taken as such (`20230508`, `2023`); from 10^11 on numbers count milliseconds.
+    Without a time zone it is UTC. Integers of 8 or 4 digits that are a date or year between 1900
+    and 2199 are read as such (`20230508`, `2023`); numbers from 10^11 on are milliseconds.
     """
     try:
         return None if isinstance(value, bool) else _moment(value)

@@ -29,44 +29,44 @@ _RELATION = re.compile(
 )
 _NUMBER = re.compile(r"(?:adr[-_ ]?)?0*(\d{1,5})(?=\D|\Z)", re.IGNORECASE)
 _DAY_FIRST = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
-"""As early versions of adr-tools wrote dates."""
+"""Dates as early versions of adr-tools wrote them."""
 _SUPERSEDED = "superseded"
 _MADR = frozenset(["context and problem statement", "decision outcome"])
 
 
 class DecisionRecord(NamedTuple):
-    """What a decision record says of itself."""
+    """Status, date and text of a decision record."""
 
     status: str
     """In lower case: proposed, accepted, rejected, deprecated, superseded …; may be empty."""
     date: datetime | None
     body: str
-    """The text; a reference to another record in the status is a typed link."""
+    """The text, with references to other records in its status as typed links."""
 
 
 def read(body: str, status: str, name: str, names: Sequence[str]) -> DecisionRecord | None:
-    """Read a body as a decision record, whose front matter may say a status; None if it is none.
+    """Read a body as a decision record; return None if it isn't one.
 
-    A record has headings for its context and its decision, and a status, which may be left out
-    under the headings of MADR. `name` is its path
-    without suffix, `names` are those of the records that it may mean.
+    A record has headings for context and decision, and a status, which is optional with the
+    headings of MADR. `status` is from its front matter, `name` its path without suffix, `names` are
+    those of all records.
     """
-    reading = _Reading(name, names)
-    lines = list(reading.lines(body))
+    parser = _RecordParser(name, names)
+    lines = list(parser.lines(body))
     if status:
-        reading.statuses.append(status)
-        relation = reading.relation(status)
+        parser.statuses.append(status)
+        relation = parser.relation(status)
         if relation:
             lines = [*"\n".join(lines).rstrip("\n").split("\n"), "", relation]
-    has_status = reading.statuses or reading.headings >= _MADR
-    if not (has_status and reading.has_context and reading.has_decision):
+    has_status = parser.statuses or parser.headings >= _MADR
+    if not (has_status and parser.has_context and parser.has_decision):
         return None
     text = "\n".join(lines)
-    return DecisionRecord(_status(reading.statuses), reading.date, text.rstrip("\n") + "\n")
+    return DecisionRecord(_status(parser.statuses), parser.date, text.rstrip("\n") + "\n")
 
 
-class _Reading:
-    """One record while it is read."""
+class _RecordParser:
+    """The parser of one record."""
 
     def __init__(self, name: str, names: Sequence[str]) -> None:
         self._folder = posixpath.dirname(name)
@@ -77,7 +77,7 @@ class _Reading:
         self.has_context = self.has_decision = False
 
     def lines(self, body: str) -> Iterator[str]:
-        """Yield the lines of a body, those of its status with links to other records."""
+        """Yield the lines of a body; references in its status become typed links."""
         section, fence = "", ""
         for line in _NEWLINE.split(body):
             bare = line.strip()

@@ -1,4 +1,4 @@
-"""A file's bytes to text: UTF-8, or as well as can be."""
+"""Decode a file's bytes: UTF-8, or another encoding as far as possible."""
 
 import codecs
 from typing import NamedTuple
@@ -17,7 +17,7 @@ _WIDE = (  # UTF-32 first: its little-endian mark starts with that of UTF-16
 
 
 class Decoded(NamedTuple):
-    """A file's text, without byte order mark, and how it was had."""
+    """A file's text without byte order mark, its encoding, and faults."""
 
     text: str
     encoding: str
@@ -26,9 +26,9 @@ class Decoded(NamedTuple):
 
 
 def decode(data: bytes) -> Decoded:
-    """Return a file's text; raise UnreadableNote when it holds none.
+    """Return a file's text; raise UnreadableNote for a binary file.
 
-    What isn't valid UTF-8 is read as well as can be, and isn't writable.
+    A file that isn't valid UTF-8 is read as far as possible, and is not writable.
     """
     for mark, encoding in _WIDE:
         if data.startswith(mark) and not len(data) % (4 if "32" in encoding else 2):

@@ -1,4 +1,4 @@
-"""Names and signatures of the files of a bank, at the cost of one look at each."""
+"""Scan a bank for its files and their signatures."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX
 from memory_bank.notes.folders import open_folder, stat_of
 
 StatSignature = tuple[int, int, int, int]
-"""Size, mtime and ctime in ns, inode: while they stay, so do the file's bytes."""
+"""Size, mtime and ctime in ns, inode: they change whenever the file's bytes change."""
 
 _RACY_NS = 100_000_000
-"""A file younger than this may change again under the same signature: clocks tick coarsely."""
+"""A younger file may change without another signature, since file times are coarse."""
 _SKEW_NS = 60_000_000_000
-"""An mtime farther in the future was set by hand; the ctime tells of changes then."""
+"""An mtime farther in the future was set by hand; then only the ctime counts."""
 UNKNOWN = ""
-"""The signature of a file that must be looked into again."""
+"""The signature of a file that must be read again."""
 _LINK = "symbolic link: not followed"
 
 
 class Scan:
-    """What a scan met, by path below the bank."""
+    """The result of a scan, by path below the bank."""
 
     def __init__(self) -> None:
-        """Start with nothing."""
+        """Start empty."""
         self.files: dict[str, StatSignature] = {}
         self.refused: dict[str, str] = {}
         """Files that can't be notes, with the reason."""
         self.leftover: list[str] = []
-        """Temporary files: of a writer at work, or of one that was killed."""
+        """Temporary files, of a running or a killed writer."""
 
 
 def scan(root: Path) -> Scan:
-    """Look at every Markdown file below `root`, hidden folders left out.
+    """Scan all Markdown files below `root`, except in hidden folders.
 
     Raises StorageFailed for a folder that can't be read (its notes are not gone) and NoBank when
     the root itself is missing.
@@ -54,7 +54,7 @@ def scan(root: Path) -> Scan:
 
 
 def look(root: Path, paths: Collection[str]) -> Scan | None:
-    """Look at some files only; None when one of them is there but can't be a note."""
+    """Scan some files only; return None if one exists but can't be a note."""
     found = Scan()
     for path in paths:
         try:
@@ -83,17 +83,14 @@ def signature_of(stat: os.stat_result) -> StatSignature | None:
 
 
 def trusted(signature: StatSignature) -> bool:
-    """Tell whether a file's signature may be recorded.
-
-    A file so young may still change unseen, without another signature: it is looked into again.
-    """
+    """Tell whether a file's signature may be recorded: the file is not too young."""
     _, mtime, ctime, _ = signature
     now = time.time_ns()
     return not (ctime > now - _RACY_NS or now - _RACY_NS < mtime < now + _SKEW_NS)
 
 
 def _walk(folder: str, above: int | None, prefix: str, found: Scan) -> None:
-    """Look at a folder that is in the open folder `above`, then at those in it.
+    """Scan a folder in the open folder `above`, then its subfolders.
 
     Raises NotADirectoryError or FileNotFoundError where it is no folder any more.
     """
@@ -110,8 +107,8 @@ def _walk(folder: str, above: int | None, prefix: str, found: Scan) -> None:
                         try:
                             stat = entry.stat(follow_symlinks=False)
                         except FileNotFoundError:
-                            continue  # removed while we looked
-                        # no call of `_signature`: this is done for every note before each answer
+                            continue  # removed meanwhile
+                        # not `_signature`: a call for every note before each answer is slow
                         found.files[prefix + name] = (
                             stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
                         )  # fmt: skip
@@ -122,7 +119,7 @@ def _walk(folder: str, above: int | None, prefix: str, found: Scan) -> None:
                 else:
                     _pass(entry, prefix + name, found)
         for name in below:
-            with suppress(NotADirectoryError, FileNotFoundError):  # its notes are gone indeed
+            with suppress(NotADirectoryError, FileNotFoundError):  # its notes are gone, too
                 _walk(f"{folder}{os.sep}{name}", handle, f"{prefix}{name}/", found)
     except (NotADirectoryError, FileNotFoundError):
         raise
@@ -144,7 +141,7 @@ def _refuse(entry: os.DirEntry[str], path: str, found: Scan) -> None:
 
 
 def _pass(entry: os.DirEntry[str], path: str, found: Scan) -> None:
-    """Leave a file out, but name it where one would take it for notes."""
+    """Skip an entry, but record it if it may be meant as notes."""
     if entry.name.startswith("."):
         if entry.name.startswith(TEMPORARY_PREFIX):
             found.leftover.append(path)

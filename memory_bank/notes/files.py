@@ -1,4 +1,4 @@
-"""Files that are replaced whole or not at all."""
+"""Read and replace files atomically, with checks of their etags."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from memory_bank.errors import Conflict, NoteExists, StorageFailed
 from memory_bank.filenames import TEMPORARY_PREFIX
 from memory_bank.hints import Hint
-from memory_bank.notes.atomic_exchange import exchange, written_now
+from memory_bank.notes.atomic_exchange import exchange, open_for_writing
 from memory_bank.notes.folders import Entry, entry, held, is_link
 from memory_bank.notes.identity import etag
 
@@ -22,7 +22,7 @@ _PART = 1 << 20
 ABSENT = ""
 """The etag of a file that isn't there."""
 SHORT = 16
-"""Digits of an etag that stand for the whole: 64 bits, which nobody meets by chance."""
+"""Minimum number of digits of an abbreviated etag: 64 bits don't collide by chance."""
 
 
 def read(file: Entry | Path) -> bytes | None:
@@ -44,9 +44,9 @@ def read(file: Entry | Path) -> bytes | None:
 
 @contextmanager
 def opened(root: Path, path: str, verb: str, *, make: bool = False) -> Iterator[Entry]:
-    """Hold a file's folder below `root`, made if wanted, as `folders.held` does.
+    """Open a file's folder as `folders.held` does; convert OSError to StorageFailed.
 
-    What the disk refuses is raised as StorageFailed: that the file can't be read, written, moved.
+    `verb` says in the message what can't be done: read, write, move.
     """
     try:
         with held(root, path, make=make) as file:
@@ -56,7 +56,7 @@ def opened(root: Path, path: str, verb: str, *, make: bool = False) -> Iterator[
 
 
 def read_in(root: Path, path: str) -> bytes | None:
-    """Return the bytes of a file below `root`; None where there is none; see `opened`, `read`."""
+    """Return the bytes of a file below `root`; None if there is none. Errors as in `read`."""
     try:
         with held(root, path) as file:
             return read(file)
@@ -79,9 +79,9 @@ def current(file: Entry | Path) -> str:
 
 
 def check(file: Entry | Path, expected: str | None) -> None:
-    """Raise Conflict or NoteExists unless the file is as expected; None expects nothing.
+    """Raise Conflict or NoteExists unless the file has the expected etag; None allows any.
 
-    The first digits of an etag, at least SHORT, stand for the whole.
+    An etag may be abbreviated to SHORT digits.
     """
     if expected is not None:
         file = entry(file)
@@ -89,7 +89,7 @@ def check(file: Entry | Path, expected: str | None) -> None:
 
 
 def check_in(root: Path, path: str, expected: str) -> None:
-    """Raise as `check` does unless a file below `root` is as expected."""
+    """Check a file below `root` as `check` does."""
     _compare(path, current_in(root, path), expected)
 
 
@@ -106,9 +106,9 @@ def replace(
 ) -> None:
     """Write a file atomically and durably; its mode stays, a new one has `mode` less the umask.
 
-    `expected` is the etag the file must still have at the moment of the rename (ABSENT: no
-    file); else Conflict or NoteExists is raised and nothing changed. Where the system can exchange
-    two files, that holds against programs that know of no lock.
+    `expected` is the etag the file must have at the moment of the rename (ABSENT: no file); else
+    Conflict or NoteExists is raised and nothing changed. Where the system can exchange files, this
+    also holds if a program without a lock writes the file.
     """
     file = entry(file)
     try:
@@ -121,7 +121,7 @@ def replace(
         check(file, expected)
         if expected == ABSENT:
             _publish_new(temporary, file)
-        elif expected is None or not _exchange_if(temporary, file, expected, etag(data)):
+        elif expected is None or not _exchange_if_unchanged(temporary, file, expected, etag(data)):
             temporary.replace(file)
         file.sync()
     except OSError as error:
@@ -131,15 +131,15 @@ def replace(
 
 
 def remove(file: Entry | Path, aside: Entry | Path, expected: str) -> None:
-    """Remove a file by way of a free name on its disk; raise Conflict unless it is as expected.
+    """Rename a file to `aside`, then remove it; raise Conflict unless it is as expected.
 
-    What is looked at has lost its name already, so that nobody can save to it any more.
+    It is checked after the rename, so that no program can save to it in between.
     """
     file, aside = entry(file), entry(aside)
     check(file, expected)
     try:
         file.replace(aside)
-        if _untouched(aside, expected):
+        if _unchanged(aside, expected):
             aside.unlink()
         else:
             _publish_new(aside, file)
@@ -167,7 +167,7 @@ def move(source: Entry | Path, target: Entry | Path) -> None:
 
 
 def copy(source: Entry, target: Entry) -> None:
-    """Copy a file with its mode and times to a name that is free, for as long as it is needed."""
+    """Copy a file with its mode and times to a free name; not synced to the disk."""
     with os.fdopen(source.open(os.O_RDONLY), "rb") as taken_from:
         found = os.fstat(taken_from.fileno())
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
@@ -185,22 +185,11 @@ def make_folder(folder: Path) -> None:
     if not folder.is_dir():
         make_folder(folder.parent)
         folder.mkdir(exist_ok=True)
-        sync_folder(folder.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make renames in a folder durable, where the system can (Windows has no such call)."""
-    if os.name == "nt":  # pragma: no cover
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        entry(folder).sync()
 
 
 def failed(verb: str, file: Path, error: OSError) -> StorageFailed:
-    """Say what the disk refused, and what to do about it."""
+    """Return the error for a refusal of the disk, with what to do."""
     hints = {
         errno.ENOSPC: "free some space and try again: nothing was changed",
         errno.EDQUOT: "free some of your quota and try again: nothing was changed",
@@ -213,7 +202,7 @@ def failed(verb: str, file: Path, error: OSError) -> StorageFailed:
 
 
 def taken(path: str) -> NoteExists:
-    """Say that a name is not free."""
+    """Return the error for a name that is not free."""
     return NoteExists(f"{path} exists already", Hint.CHOOSE_ANOTHER_NAME)
 
 
@@ -224,19 +213,19 @@ def _changed(name: str, expected: str, found: str) -> Conflict:
     )
 
 
-def _untouched(file: Entry, expected: str) -> bool:
-    """Tell whether a file that lost its name is as expected, and stays so.
+def _unchanged(file: Entry, expected: str) -> bool:
+    """Tell whether a file that lost its name is as expected, and will stay so.
 
-    Whether it is being written is asked first: a write that ends in between is seen in its bytes.
+    Open writers are checked first: a write that ends afterwards shows in the bytes.
     """
-    return not written_now(file) and current(file) == expected
+    return not open_for_writing(file) and current(file) == expected
 
 
-def _exchange_if(temporary: Entry, file: Entry, expected: str, ours: str) -> bool:
-    """Put a new file in the place of one that is as expected; False where files can't be exchanged.
+def _exchange_if_unchanged(temporary: Entry, file: Entry, expected: str, ours: str) -> bool:
+    """Replace a file if it is as expected; return False if the system can't exchange files.
 
-    What came out is put back if it is another. Should somebody have saved once more meanwhile,
-    that comes out instead of ours and is put in again: the newest version of theirs stays.
+    If the replaced file is not as expected, exchange back. If another program saved once more
+    meanwhile, that brings out its newest version instead of ours; exchange again to keep it.
     """
     try:
         _await_writers(file)
@@ -245,7 +234,7 @@ def _exchange_if(temporary: Entry, file: Entry, expected: str, ours: str) -> boo
     except FileNotFoundError:
         raise _changed(file.path.name, expected, ABSENT) from None
     inside = ours
-    while not (inside == ours and _untouched(temporary, expected)):
+    while not (inside == ours and _unchanged(temporary, expected)):
         found = current(temporary)
         exchange(temporary, file)
         if current(temporary) == inside:
@@ -256,7 +245,7 @@ def _exchange_if(temporary: Entry, file: Entry, expected: str, ours: str) -> boo
 
 def _await_writers(file: Entry) -> None:
     deadline = time.monotonic() + _WRITTEN
-    while written_now(file):
+    while open_for_writing(file):
         if time.monotonic() > deadline:
             raise Conflict(f"{file.path.name} is being written by another program", Hint.TRY_AGAIN)
         time.sleep(0.005)
@@ -286,11 +275,11 @@ def _set_mode(handle: int, file: Entry, mode: int) -> None:
 
 
 def _publish_new(temporary: Entry, file: Entry) -> None:
-    """Give a new file its name without ever replacing one that appeared meanwhile."""
+    """Rename a new file; raise NoteExists instead of replacing a file that appeared meanwhile."""
     try:
         temporary.link(file)
     except FileExistsError:
         raise taken(file.path.name) from None
-    except OSError:  # a file system without hard links: the lock of the bank still keeps us alone
+    except OSError:  # a file system without hard links: only the bank's lock protects the name
         check(file, ABSENT)
         temporary.replace(file)

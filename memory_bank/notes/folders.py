@@ -1,8 +1,8 @@
-"""Files below a folder, reached without ever following a link.
+"""Access files below a folder without following symbolic links.
 
-A name is looked up part by part, each in the folder that was opened before it. So a folder that
-somebody swaps for a symbolic link meanwhile leads nowhere: what is done is done in the folder
-that was looked at. Where the system has no such calls, names are checked and then used.
+Each part of a path is opened relative to the folder before it. So a folder that is replaced by a
+symbolic link meanwhile has no effect: the operation takes place in the folder that was opened.
+Where the system has no such calls, paths are checked and then used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from memory_bank.errors import BadName
 from memory_bank.hints import Hint
 
 HOLDS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
-"""Whether the system looks up names in a folder that is open."""
+"""Whether the system can look up names relative to an open folder."""
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -27,14 +27,14 @@ _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class Entry:
-    """A name in a folder: of one that is held open, or any path of the user's own."""
+    """A file name in an open folder, or a path that the user gave."""
 
     __slots__ = ("folder", "name", "path")
 
     def __init__(self, path: Path, folder: int | None = None) -> None:
-        """Mean the last part of `path` in the open folder, or the path as it stands."""
+        """Take the last part of `path` in the open folder; without a folder, the whole path."""
         self.path = path
-        """What the file is called in errors."""
+        """The path that errors name."""
         self.folder = folder
         self.name = str(path) if folder is None else path.name
 
@@ -43,12 +43,12 @@ class Entry:
         return Entry(self.path.with_name(name), self.folder)
 
     def open(self, flags: int, mode: int = 0o666) -> int:
-        """Open the file itself; a link only if its path is the user's own."""
+        """Open the file; follow a symbolic link only in a path that the user gave."""
         kept = 0 if self.folder is None else _PLAIN
         return os.open(self.name, flags | _BINARY | kept, mode, dir_fd=self.folder)
 
     def stat(self) -> os.stat_result:
-        """Return what the system knows of the file; of what it links to if it is the user's own."""
+        """Return the file's status; follow a symbolic link only in a path that the user gave."""
         return os.stat(self.name, dir_fd=self.folder, follow_symlinks=self.folder is None)
 
     def exists(self) -> bool:
@@ -60,18 +60,18 @@ class Entry:
         return True
 
     def replace(self, other: Entry) -> None:
-        """Give the file the other name, whatever has it now."""
+        """Rename the file; replace the other one."""
         os.replace(self.name, other.name, src_dir_fd=self.folder, dst_dir_fd=other.folder)
 
     def link(self, other: Entry) -> None:
-        """Give the file the other name as well; raise FileExistsError if it is not free."""
+        """Make a hard link; raise FileExistsError if the name is taken."""
         os.link(
             self.name, other.name, src_dir_fd=self.folder, dst_dir_fd=other.folder,
             follow_symlinks=self.folder is None,
         )  # fmt: skip
 
     def unlink(self) -> None:
-        """Take the name away, if it is there."""
+        """Remove the name, if it exists."""
         try:
             os.unlink(self.name, dir_fd=self.folder)
         except FileNotFoundError:
@@ -94,16 +94,16 @@ class Entry:
 
 
 def entry(file: Entry | Path) -> Entry:
-    """Return a path of the user's own as an entry; one of a held folder stays."""
+    """Return a path as an entry; an entry stays."""
     return file if isinstance(file, Entry) else Entry(file)
 
 
 @contextmanager
 def held(root: Path, path: str, *, make: bool = False) -> Iterator[Entry]:
-    """Hold the folder of a path below `root` open, made if wanted; `root` has no link in it.
+    """Open the folder of a path below `root`, and make it if wanted; `root` must be resolved.
 
-    Raises BadName where a part of the way is a link, FileNotFoundError or NotADirectoryError where
-    it is not there.
+    Raises BadName if a part of the path is a symbolic link, FileNotFoundError or NotADirectoryError
+    if the folder does not exist.
     """
     parts = path.split("/")
     if not {"", ".", ".."}.isdisjoint(parts):
@@ -157,19 +157,19 @@ def _is_link(part: str, above: int | None) -> bool:
 
 
 def leaves(path: str) -> BadName:
-    """Say that a link is on the way to a note."""
+    """Return the error for a path that leads out of the bank."""
     return BadName(f"{path!r} leaves the bank", Hint.NAME_BELOW_BANK)
 
 
 def is_link(path: str) -> BadName:
-    """Say that a note would be a link."""
+    """Return the error for a note that is a symbolic link."""
     return BadName(f"{path!r} is a symbolic link", "memory-bank reads and writes plain files only")
 
 
 def open_folder(folder: str, above: int | None) -> int | None:
-    """Open a folder by the last part of its path in the open folder `above`, or by its whole path.
+    """Open a folder by its name in the open folder `above`, or by its path.
 
-    Returns None where the system can't hold folders. Raises NotADirectoryError for a link.
+    Returns None if the system has no such calls. Raises NotADirectoryError for a symbolic link.
     """
     if not HOLDS:  # pragma: no cover
         return None
@@ -178,7 +178,7 @@ def open_folder(folder: str, above: int | None) -> int | None:
 
 
 def names_in(root: Path, path: str = "") -> list[str]:
-    """Return the names in a folder below `root`; none where there is none, or a link."""
+    """Return the names in a folder below `root`; none if it is missing or a symbolic link."""
     try:
         with held(root, f"{path}/x".lstrip("/")) as entry:
             where = entry.path.parent if entry.folder is None else entry.folder
@@ -199,7 +199,7 @@ def files_in(root: Path, path: str) -> Iterator[str]:
 
 
 def stat_of(root: Path, path: str) -> os.stat_result | None:
-    """Return what the system knows of a file below `root`; None where there is none."""
+    """Return the status of a file below `root`; None if there is none."""
     try:
         with held(root, path) as entry:
             return os.stat(entry.name, dir_fd=entry.folder, follow_symlinks=False)

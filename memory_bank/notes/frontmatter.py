@@ -1,7 +1,7 @@
-"""A file's bytes to text, front matter and body; edits that keep every other byte.
+"""Split text into front matter and body, and edit front matter without changing other bytes.
 
-python-frontmatter composes new notes. It doesn't re-write notes that exist, for its dump sorts
-keys, drops comments and line ends; nor does it split them, for its parser strips the body.
+New notes are written with python-frontmatter. Existing notes are not: its dump sorts keys and drops
+comments and line ends, and its parser strips the body.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 Format = Literal["none", "yaml", "toml"]
 MAX_LENGTH = 100_000
 MAX_KEYS = 1000
-"""Bounds of front matter; what goes beyond is not read, and not edited."""
+"""Limits of front matter, which is not read or edited beyond them."""
 _OPENING = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*(?:\r\n|\n|\r)")
 _CLOSING = {
     "---": re.compile(r"(?<=[\r\n])(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|\Z)"),
@@ -42,7 +42,7 @@ _BLANK_LINE = re.compile(r"[ \t]*[\r\n]")
 
 
 class Split(NamedTuple):
-    """A text cut in four; joined again they are the text."""
+    """The four parts of a text; joined they are the text."""
 
     opening: str
     block: str
@@ -52,10 +52,10 @@ class Split(NamedTuple):
 
 
 def split(text: str) -> Split:
-    """Cut a text into its front matter and its body.
+    """Split a text into its front matter and its body.
 
     Front matter starts on line 1 with `---` or `+++` and ends with the next such line, or `...`.
-    If the line behind `---` is blank and no line looks like a key, it is a thematic break.
+    A `---` before a blank line is a thematic break if no line below looks like a key.
     """
     opening = _OPENING.match(text)
     closing = _CLOSING[opening[1]].search(text, opening.end()) if opening else None
@@ -71,10 +71,10 @@ def split(text: str) -> Split:
 
 
 def metadata(parts: Split) -> tuple[dict[str, object], tuple[Fault, ...]]:
-    """Return what front matter says and what is wrong with it; never raises.
+    """Return the values and faults of front matter; never raises.
 
-    Of YAML, numbers that print otherwise than written, dates and words like `yes` stay text as
-    written; of TOML, dates are dates. A block that can't be parsed gives no values and a fault.
+    In YAML, dates, words like `yes`, and numbers that would print differently stay text; in TOML,
+    dates are dates. A block that can't be parsed gives no values and a fault.
     """
     if parts.format == "none":
         return {}, _unclosed(parts.body)
@@ -114,11 +114,10 @@ def _unclosed(text: str) -> tuple[Fault, ...]:
 def set_keys(text: str, changes: Mapping[str, object | None]) -> str:
     """Return the text with these keys of its front matter set, or removed where None.
 
-    Only the values' own characters change: order, comments, quotes, line ends and the body stay.
-    A new key is one line before the closing one; a text without front matter gets a block.
-    TOML is edited alike: top-level keys, no tables. Raises BadInput for a value that front
-    matter can't hold, and UnreadableNote when the block can't be parsed or what reading gives
-    afterwards would not be the old values with the changes made.
+    Only the characters of values change: order, comments, quotes, line ends and the body stay. A
+    new key is a line at the end; a text without front matter gets a block. In TOML, only top-level
+    keys can be set. Raises BadInput for a value that front matter can't hold, and UnreadableNote if
+    the block can't be parsed, or if the new text would not read as the old values with the changes.
     """
     parts = split(text)
     try:
@@ -130,7 +129,7 @@ def set_keys(text: str, changes: Mapping[str, object | None]) -> str:
         if new != text:
             _verify(new, parts, _wanted(parts.format, old, changes))
     except BlockError as error:
-        raise _refused("edited without touching more", parts.block, error) from error
+        raise _refused("edited without changing more", parts.block, error) from error
     return new
 
 
@@ -156,7 +155,7 @@ def _wanted(
 
 
 def _verify(new: str, parts: Split, wanted: Mapping[str, object]) -> None:
-    """Read the new text; raise BlockError unless it says the old things with the changes made."""
+    """Read the new text; raise BlockError unless it has the wanted values and the same body."""
     found = split(new)
     if found.body != (parts.body if parts.opening else parts.body.removeprefix("\ufeff")):
         raise BlockError("the front matter would end elsewhere")
@@ -173,7 +172,7 @@ def _refused(what: str, block: str, error: BlockError) -> UnreadableNote:
 
 
 def not_rewritten(reason: str, line_number: int) -> UnreadableNote:
-    """Return the error of a file that stays as it is."""
+    """Return the error for a file that can't be rewritten."""
     return UnreadableNote(
         f"{reason} (line {line_number}), so the file is not rewritten",
         f"repair line {line_number} in an editor, then try again",
@@ -181,10 +180,10 @@ def not_rewritten(reason: str, line_number: int) -> UnreadableNote:
 
 
 class NoteHandler(YAMLHandler):
-    """python-frontmatter's handler of our notes: values as written, keys in their order."""
+    """A handler for python-frontmatter that keeps values as written and the order of keys."""
 
     def split(self, text: str) -> tuple[str, str]:
-        """Cut a text into block and body; raise ValueError when it has no YAML block."""
+        """Split a text into block and body; raise ValueError if it has no YAML block."""
         parts = split(text)
         if parts.format != "yaml":
             raise ValueError("no front matter")
@@ -199,7 +198,7 @@ class NoteHandler(YAMLHandler):
         return "".join(f"{line(key, value)}\n" for key, value in metadata.items())
 
     def format(self, post: frontmatter.Post, **_: object) -> str:
-        """Put block and body together; the body's own white space stays."""
+        """Join block and body; the body's white space stays."""
         return f"---\n{self.export(post.metadata)}---\n{post.content}"
 
 

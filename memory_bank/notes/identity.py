@@ -1,4 +1,4 @@
-"""What a note is told apart by: the hash of its content, its id, and a slug for its file."""
+"""Compute hashes, ids and file names of notes."""
 
 from __future__ import annotations
 
@@ -16,19 +16,16 @@ DEVICES = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"]
 )
-"""Names that Windows opens a device by, whatever is behind a dot; ¹, ² and ³ are digits to it."""
+"""Device names on Windows, with any suffix; it accepts ¹, ² and ³ as digits."""
 
 
 def etag(data: bytes) -> str:
-    """Return the hash that stands for a file's bytes: BLAKE3, hex."""
+    """Return the BLAKE3 of a file's bytes, hex."""
     return blake3(data).hexdigest()
 
 
 def normalise(content: str) -> str:
-    r"""Return content so that what looks the same is the same.
-
-    NFC, line ends as `\n`, no white space at the end of lines, no blank lines around it.
-    """
+    r"""Normalise content: NFC, line ends `\n`, no trailing white space, no blank lines around."""
     text = nfc(content).replace("\r\n", "\n").replace("\r", "\n")
     return "\n".join(line.rstrip() for line in text.split("\n")).strip("\n")
 
@@ -39,7 +36,7 @@ def content_hash(content: str) -> str:
 
 
 def number_of(text: str) -> int:
-    """Return what a text is known by in a database: 63 bits of its BLAKE3, SQLite's integers."""
+    """Return 63 bits of a text's BLAKE3, which fit an integer of SQLite."""
     return int.from_bytes(blake3(text.encode()).digest(8), "big") >> 1
 
 
@@ -51,12 +48,12 @@ def note_id(content: str, created_at: datetime) -> str:
 def slug(text: str, limit: int = 60) -> str:
     """Return a file name of lower-case letters and digits of any script, `-` between words.
 
-    At most `limit` characters and 150 bytes, cut behind a word where one ends in the second half.
-    Never empty, nor a device's name on Windows.
+    At most `limit` characters and 150 bytes, cut at the end of a word if one ends in the second
+    half. Never empty, and never a device name on Windows.
     """
     text = nfc(nfc(text).lower())
     words = "".join(_slug_char(char) for char in text).split()
-    # A combining mark at the start of a word has lost its letter, as that of an emoji.
+    # A combining mark at the start of a word, for example of an emoji, has lost its base.
     bare = (_without_marks(word) for word in words)
     cut = _cut("-".join(word for word in bare if word), limit) or "note"
     return _cut(f"note-{cut}", limit) if cut in DEVICES else cut

@@ -1,4 +1,4 @@
-"""Read one inline block: what a person sees, and what tells words from names."""
+"""The text of one inline block: its links, and views with links removed or collapsed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from memory_bank.notes.inline_parser import Span, scan
 from memory_bank.notes.relations import CODE, LINK
 
 _BETWEEN_CELLS = " | "
-# Characters of context on each side of a link, and how far to look for them (white space folds).
+# Characters of context on each side of a link, and of source read for them (white space folds).
 _CONTEXT = 100
 _REACH = 250
 
 _MARKS = re.compile(r"[\\`*_\[<&~=^!]")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-# Bounded, so that a heading of a megabyte costs no more than its length.
+# Bounded, so that time is linear in the length of a heading.
 _EMPHASIS = re.compile(
     r"(\*{1,3}|~~|==)(?=\S)(.{1,300}?)(?<=\S)\1|(?<!\w)(_{1,3})(?=\S)(.{1,300}?)(?<=\S)\3(?!\w)"
 )
@@ -28,14 +28,14 @@ _BLOCK_ID = re.compile(r"(?:^|\s)\^[\w-]+\s*$")
 
 
 class Shortened(NamedTuple):
-    """An inline block's text with parts left out, and where offsets of the full text are in it."""
+    """An inline block's text with parts removed, and a map of offsets of the full text to it."""
 
     text: str
     at: dict[int, int]
 
 
-class Reading:
-    """The spans of an inline block, in one text for all its cells."""
+class InlineText:
+    """The text of an inline block, all cells joined, and its spans."""
 
     def __init__(self, inline_block: InlineBlock, labels: Collection[str] = ()) -> None:
         """Scan the cells; `labels` are those of the note's link reference definitions."""
@@ -43,7 +43,7 @@ class Reading:
         self.cells: list[int] = []
         """Offset of each cell in the text."""
         self.spans: list[Span] = []
-        """What the text holds, in order, by offsets in it."""
+        """The spans of the text, in order."""
         at = 0
         for cell in inline_block.cells:
             self.cells.append(at)
@@ -53,12 +53,12 @@ class Reading:
 
     @property
     def links(self) -> list[Span]:
-        """The spans that point somewhere within the bank or out of it."""
+        """The spans that are links."""
         return [span for span in self.spans if span.kind in ("wiki", "markdown")]
 
     @cached_property
     def bare(self) -> Shortened:
-        """The text with links and code collapsed; `at` has the starts of all spans."""
+        """The text with each link and code as one character; `at` has the starts of all spans."""
         if not self.spans:
             return Shortened(self.text, {})
         parts, places, at, size, mark = list[str](), dict[int, int](), 0, 0, ""
@@ -66,17 +66,17 @@ class Reading:
             if span.start >= at:
                 parts += (mark, self.text[at : span.start])
                 size += len(mark) + span.start - at
-                # Line ends stay: block ids and fields are a matter of lines.
+                # Line ends stay, since block ids and fields belong to lines.
                 breaks = self.text.count("\n", span.start, span.end)
                 mark = (CODE if span.kind in ("code", "html") else LINK) + "\n" * breaks
                 at = span.end
-            # A link inside another stands where the outer one does.
+            # A link inside another has the position of the outer one.
             places[span.start] = size
         return Shortened("".join((*parts, mark, self.text[at:])), places)
 
     @cached_property
     def plain(self) -> Shortened:
-        """The text with links reduced to what they show; `at` has the ends of all their parts."""
+        """The text with links reduced to their visible text; `at` has the ends of their parts."""
         cuts: list[tuple[int, int]] = []
         for span in self.links:
             cuts += ((span.start, span.shown[0]), (span.shown[1], span.end))
@@ -89,12 +89,12 @@ class Reading:
         return Shortened("".join((*parts, self.text[at:])), places)
 
     def shown(self, span: Span) -> str:
-        """Give what a reader sees of a link."""
+        """Return the visible text of a link."""
         text, at = self.plain
         return _fold(text[at[span.shown[0]] : at[span.shown[1]]])
 
     def before(self, span: Span) -> str:
-        """Give about 100 characters before a link, from the start of a word."""
+        """Return about 100 characters before a link, from the start of a word."""
         end = self.plain.at[span.start]
         start = max(0, end - _REACH)
         words = _fold(self.plain.text[start:end])
@@ -104,7 +104,7 @@ class Reading:
         return words
 
     def after(self, span: Span) -> str:
-        """Give about 100 characters after a link, up to the end of a word."""
+        """Return about 100 characters after a link, up to the end of a word."""
         start = self.plain.at[span.end]
         words = _fold(self.plain.text[start : start + _REACH])
         if start + _REACH < len(self.plain.text) or len(words) > _CONTEXT:
@@ -114,13 +114,13 @@ class Reading:
 
 
 def plain_text(content: str, labels: Collection[str] = ()) -> str:
-    """Reduce a heading's Markdown to its words: no marks, no HTML, no block id, one line."""
+    """Return a heading's text in one line, without Markdown, HTML and block id."""
     if not _MARKS.search(content):
         return _fold(content)
     kept: list[str] = []
 
     def keep(text: str) -> str:
-        # NUL stands for text that is as it should be; Markdown itself holds none.
+        # NUL stands for finished text; Markdown itself has none.
         kept.append(text)
         return "\0"
 
@@ -139,7 +139,7 @@ def plain_text(content: str, labels: Collection[str] = ()) -> str:
 
 
 def _replacements(content: str, labels: Collection[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield what a heading's plain text shows instead of code, HTML and the marks of links."""
+    """Yield the replacements of code, HTML and link syntax in a heading: start, end, text."""
     for span in scan(content, labels):
         if span.kind in ("wiki", "markdown"):
             yield span.start, span.shown[0], ""

@@ -1,7 +1,7 @@
-"""Changes of several files that happen all or not at all, even when the process is killed.
+"""Change several files atomically, even if the process is killed: a redo journal.
 
-The new contents and a plan are laid down first; writing the plan's name is the point of no
-return. Whoever takes the bank's lock next finishes a plan that was left behind.
+The new contents and a plan are written first; renaming the plan to its final name commits the
+change. The next process that takes the bank's lock finishes an interrupted plan.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _STAMP = re.compile(r"\d{1,40}")
 
 
 class Change(NamedTuple):
-    """What becomes of one file: new bytes, or None to take it away."""
+    """The change of one file: new bytes, or None to remove it."""
 
     path: str
     data: bytes | None
     expected: str
-    """The etag it must have; files.ABSENT for a file that must not be there."""
+    """The etag that the file must have; files.ABSENT if it must not exist."""
     trash: bool = False
-    """Taken away into the trash rather than for good."""
+    """Whether a removed file is moved to the trash."""
 
 
 class _Step(NamedTuple):
@@ -50,7 +50,7 @@ class _Step(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A journal's folder, and how files in it and notes of the bank are reached."""
+    """A journal's folder, with access to its files and to notes of the bank."""
 
     root: Path
     trash: str
@@ -77,8 +77,8 @@ def apply(root: Path, trash: Path, changes: Sequence[Change], stamp: str) -> Non
     """Make all changes or none; the caller holds the bank's lock.
 
     Raises Conflict or NoteExists when a file isn't as expected, StorageFailed when the disk
-    refuses; every file is then as it was. What interrupts it otherwise, Ctrl-C say, leaves the
-    plan for the next writer to finish.
+    refuses; every file is then as it was. After another interruption such as Ctrl-C, the next
+    writer finishes the plan.
     """
     _check(root, changes)
     place = _Place(root, trash.relative_to(root).as_posix(), f"{JOURNAL_PREFIX}{urandom(6).hex()}")
@@ -100,17 +100,16 @@ def apply(root: Path, trash: Path, changes: Sequence[Change], stamp: str) -> Non
     except MemoryBankError:
         for step in reversed(steps):
             _undo(place, step)
-        _forget(place)
+        _remove_durably(place)
         raise
-    _forget(place)
+    _remove_durably(place)
 
 
 def recover(root: Path, trash: Path) -> list[str]:
-    """Finish what a killed process began; return the paths whose change was completed.
+    """Finish interrupted plans; return the paths of completed changes.
 
-    A file that a person changed since then keeps that person's version; ours stays in the trash.
-    So does a plan that can't be followed: damaged, or not of our making, as a repository may
-    bring one.
+    A file that was changed since then stays; our version goes to the trash. A plan that is damaged,
+    or was not made by this program (a repository may contain one), stays in the trash unapplied.
     """
     done: list[str] = []
     below = trash.relative_to(root).as_posix()
@@ -125,14 +124,14 @@ def recover(root: Path, trash: Path) -> list[str]:
             continue
         for step in steps:
             done += _redo(place, step)
-        _forget(place)
+        _remove_durably(place)
     return done
 
 
 def _check(root: Path, changes: Sequence[Change]) -> None:
     """Raise unless every file is as expected.
 
-    Where upper and lower case are one, a new name may be that of a file that goes away.
+    On a case-insensitive file system, a new name may be that of a file that is removed.
     """
     leaving = [stat for c in changes if c.data is None and (stat := stat_of(root, c.path))]
     for change in changes:
@@ -162,25 +161,25 @@ def _stage(place: _Place, change: Change, number: int, stamp: str) -> _Step:
 
 
 def _read_plan(place: _Place) -> list[_Step]:
-    """Return the steps of a plan, none if it was never finished; raise unless it is one of ours.
+    """Return the steps of a plan, none if it was never committed; raise unless it is valid.
 
-    All of its files must be notes inside the bank, and all new contents whole.
+    All of its files must be notes inside the bank, and all new contents intact.
     """
     found = stat_of(place.root, place.folder)
     if found is None or not S_ISDIR(found.st_mode):
-        raise BadName(f"{place.folder} is no folder")
+        raise BadName(f"{place.folder} is not a folder")
     data = place.read(_PLAN)
     steps = [] if data is None else [_Step(**item) for item in json.loads(data)]
     for number, step in enumerate(steps):
         if not all(isinstance(value, str) for value in step):
-            raise TypeError(f"{place.folder} holds no plan of ours")
+            raise TypeError(f"{place.folder} has no valid plan")
         _check_inside(place.root, step.path)
         stamp, _, rest = step.trash.partition("/")
         known = step.staged in {"", f"new-{number}"} and step.kept in {"", f"old-{number}"}
-        binned = not step.trash or (_STAMP.fullmatch(stamp) and rest == step.path)
+        trash_valid = not step.trash or (_STAMP.fullmatch(stamp) and rest == step.path)
         whole = place.current(step.staged) == step.after if step.staged else not step.after
-        if not (known and binned and whole):
-            raise BadName(f"{place.folder} holds no plan of ours")
+        if not (known and trash_valid and whole):
+            raise BadName(f"{place.folder} has no valid plan")
     return steps
 
 
@@ -188,10 +187,10 @@ def _check_inside(root: Path, path: str) -> None:
     parts = path.split("/")
     hidden = any(part[:1] in {"", "."} or len(part.encode()) > names.MAX_BYTES for part in parts)
     if hidden or "\0" in path or not path.endswith(NOTE_SUFFIXES):
-        raise BadName(f"{path!r} is no note's path")
+        raise BadName(f"{path!r} is not the path of a note")
     with suppress(FileNotFoundError, NotADirectoryError), held(root, path) as file:
         if file.exists() and not S_ISREG(file.stat().st_mode):
-            raise BadName(f"{path!r} is no plain file")
+            raise BadName(f"{path!r} is not a regular file")
 
 
 def _do(place: _Place, step: _Step) -> None:
@@ -221,7 +220,7 @@ def _redo(place: _Place, step: _Step) -> list[str]:
     if found == step.before:
         _do(place, step)
         return [step.path]
-    if step.staged:  # changed by a person meanwhile: keep both
+    if step.staged:  # changed meanwhile: keep both versions
         ours = place.read(step.staged)
         kept = f"{place.trash}/{place.name.lstrip('.')}/{step.path}"
         with place.note(kept, "write", make=True) as file:
@@ -230,7 +229,7 @@ def _redo(place: _Place, step: _Step) -> list[str]:
 
 
 def _undo(place: _Place, step: _Step) -> None:
-    """Put a file back as it was before the change, if the change had reached it."""
+    """Restore a file, if the change had reached it."""
     if step.before == step.after or files.current_in(place.root, step.path) != step.after:
         return
     with place.note(step.path, "put back") as target:
@@ -242,8 +241,8 @@ def _undo(place: _Place, step: _Step) -> None:
         target.sync()
 
 
-def _forget(place: _Place) -> None:
-    """Remove a journal, its plan first, so that half of it is never taken for one."""
+def _remove_durably(place: _Place) -> None:
+    """Remove a journal, its plan first, so that an incomplete one is never applied."""
     with place.opened(_PLAN, "remove") as plan:
         plan.unlink()
     _remove(place)
@@ -252,7 +251,7 @@ def _forget(place: _Place) -> None:
 
 
 def _set_aside(place: _Place) -> None:
-    """Keep a plan that can't be followed, where nobody takes it for one."""
+    """Rename a journal that can't be applied, so that it is kept but ignored."""
     with place.note(place.folder, "set aside") as folder:
         folder.replace(folder.beside(f"{place.name.lstrip('.')}-{urandom(3).hex()}"))
         folder.sync()

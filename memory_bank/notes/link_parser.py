@@ -1,4 +1,4 @@
-"""Find the links of a note: where they are, where they point, and the words around them."""
+"""Find the links of a note, with their targets and the words around them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from html import unescape
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from memory_bank.notes.blocks import cut
+from memory_bank.notes.blocks import parse_blocks
 from memory_bank.notes.inline_parser import Span
-from memory_bank.notes.inline_text import Reading
+from memory_bank.notes.inline_text import InlineText
 from memory_bank.notes.note import Link, Meta
 from memory_bank.notes.relations import DEFAULT, TYPES, Fields, as_type, relation
 from memory_bank.notes.source_map import Definition, SourceMap, definitions
@@ -19,7 +19,7 @@ from memory_bank.notes.source_map import Definition, SourceMap, definitions
 WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _FRAGMENT = re.compile(r"(?<!&)\\?#")
-# Other words before a colon are names: [[Project: Alpha]], [[person:alice]], [[Data: tables]].
+# Other words before a colon are part of a name: [[Project: Alpha]], [[person:alice]].
 _EXTERNAL = re.compile(
     r"//|[a-z][a-z0-9+.-]*+://"
     r"|(?:https?|mailto|tel|sms|file|data|javascript|vbscript|urn|about|blob|cid|magnet|geo|xmpp):(?!\s|\Z)",
@@ -27,16 +27,16 @@ _EXTERNAL = re.compile(
 )
 
 
-class FoundLink(NamedTuple):
-    """A link and the offsets of its target, as it is written, in the text."""
+class LocatedLink(NamedTuple):
+    """A link, and the offsets of its target in the source text."""
 
     link: Link
     start: int
     end: int
 
 
-class _Goal(NamedTuple):
-    """Where a link points, and the offsets of the target in what was read."""
+class _Target(NamedTuple):
+    """The target of a link, with its offsets in the inline text."""
 
     target: str
     heading: str
@@ -45,77 +45,77 @@ class _Goal(NamedTuple):
     end: int
 
 
-def found_links(text: str, first_line: int = 1) -> list[FoundLink]:
-    """List the links of a Markdown text in order, with the offsets of their targets.
+def locate_links(text: str, first_line: int = 1) -> list[LocatedLink]:
+    """Return the links of a Markdown text in order, with the offsets of their targets.
 
-    Links through one definition `[label]: path` have the offsets of the path there.
+    A reference link has the offsets of the path in its definition `[label]: path`.
     """
-    blocks = cut(text)
+    blocks = parse_blocks(text)
     if "[" not in text:
         return []
     known = definitions(blocks)
     lines = blocks.source.split("\n")
     found = []
     for inline_block in blocks.inline_blocks:
-        reading = Reading(inline_block, known)
+        inline = InlineText(inline_block, known)
         source_map = None
-        for span, link, goal in _read(reading, known, first_line + inline_block.line):
+        for span, link, target in _read(inline, known, first_line + inline_block.line):
             if span.label:
-                found.append(FoundLink(link, goal.start, goal.end))
+                found.append(LocatedLink(link, target.start, target.end))
                 continue
             source_map = source_map or SourceMap(inline_block, blocks, lines)
-            cell = bisect_right(reading.cells, span.start) - 1
-            start = source_map.offset(cell, goal.start - reading.cells[cell])
+            cell = bisect_right(inline.cells, span.start) - 1
+            start = source_map.offset(cell, target.start - inline.cells[cell])
             if start is not None:
-                found.append(FoundLink(link, start, start + goal.end - goal.start))
+                found.append(LocatedLink(link, start, start + target.end - target.start))
     return found
 
 
-def links_in(reading: Reading, known: Mapping[str, Definition], line: int) -> Iterator[Link]:
+def links_in(inline: InlineText, known: Mapping[str, Definition], line: int) -> Iterator[Link]:
     """Yield the links of an inline block that starts at a line of the file."""
-    for _span, link, _goal in _read(reading, known, line):
+    for _span, link, _target in _read(inline, known, line):
         yield link
 
 
 def _read(
-    reading: Reading, known: Mapping[str, Definition], line: int
-) -> Iterator[tuple[Span, Link, _Goal]]:
-    field = seen = reached = 0
-    fields = Fields(reading.bare.text)
-    for span in reading.links:
+    inline: InlineText, known: Mapping[str, Definition], line: int
+) -> Iterator[tuple[Span, Link, _Target]]:
+    field = counted = searched = 0
+    fields = Fields(inline.bare.text)
+    for span in inline.links:
         wiki = span.kind == "wiki"
-        goal = _wiki_goal(reading.text, span) if wiki else _goal(reading, span, known)
-        if not goal:
+        target = _wiki_target(inline.text, span) if wiki else _markdown_target(inline, span, known)
+        if not target:
             continue
-        bare, places = reading.bare
+        bare, places = inline.bare
         at = places[span.start]
-        field = max(field, bare.rfind("\n", reached, at) + 1)
-        reached = at
-        line += reading.text.count("\n", seen, span.start)
-        seen = span.start
+        field = max(field, bare.rfind("\n", searched, at) + 1)
+        searched = at
+        line += inline.text.count("\n", counted, span.start)
+        counted = span.start
         link = Link(
-            target=goal.target,
+            target=target.target,
             kind="embed" if span.embed else "wiki" if wiki else "markdown",
             line=line,
             type=relation(fields, bare, field, at, at + 1),
-            heading=goal.heading,
-            block=goal.block,
-            text=reading.shown(span),
-            before=reading.before(span),
-            after=reading.after(span),
+            heading=target.heading,
+            block=target.block,
+            text=inline.shown(span),
+            before=inline.before(span),
+            after=inline.after(span),
         )
-        yield span, link, goal
+        yield span, link, target
 
 
-def _wiki_goal(text: str, span: Span) -> _Goal | None:
-    """Read the inside of a wikilink up to its bar; None if it leads out of the bank."""
+def _wiki_target(text: str, span: Span) -> _Target | None:
+    """Read the target of a wikilink; None if it leads out of the bank."""
     start, end = span.target
     target, heading, block = wiki_parts(text[start:end])
     if _EXTERNAL.match(target):
         return None
     while target and text[start].isspace():
         start += 1
-    return _Goal(target, heading, block, start, start + len(target))
+    return _Target(target, heading, block, start, start + len(target))
 
 
 def wiki_parts(written: str) -> tuple[str, str, str]:
@@ -127,12 +127,14 @@ def wiki_parts(written: str) -> tuple[str, str, str]:
     return written[:mark].strip(), heading.strip("# \t"), block.strip()
 
 
-def _goal(reading: Reading, span: Span, known: Mapping[str, Definition]) -> _Goal | None:
+def _markdown_target(
+    inline: InlineText, span: Span, known: Mapping[str, Definition]
+) -> _Target | None:
     """Read a Markdown link's destination; None if it is empty or leads out of the bank."""
     if span.label:
         written, start = known[span.label]
     else:
-        written, start = reading.text[slice(*span.target)], span.target[0]
+        written, start = inline.text[slice(*span.target)], span.target[0]
     if written.startswith("<"):
         written, start = written[1:-1], start + 1
     mark = _FRAGMENT.search(written)
@@ -142,7 +144,7 @@ def _goal(reading: Reading, span: Span, known: Mapping[str, Definition]) -> _Goa
     if _EXTERNAL.match(target) or not (target or fragment):
         return None
     heading, block = ("", fragment[1:]) if fragment.startswith("^") else (fragment, "")
-    return _Goal(target, heading, block, start, start + end)
+    return _Target(target, heading, block, start, start + end)
 
 
 def decoded(written: str) -> str:
@@ -155,7 +157,7 @@ def decoded(written: str) -> str:
 
 
 def reference_links(meta: Meta) -> tuple[Link, ...]:
-    """Make links of the references in front matter and of the wikilinks in its other keys."""
+    """Return links for the references in front matter and the wikilinks in its other keys."""
     targets = [
         *meta.file_refs,
         *(f"symbol:{name}" for name in meta.symbol_refs),
@@ -167,7 +169,7 @@ def reference_links(meta: Meta) -> tuple[Link, ...]:
 
 
 def _key_links(value: object, kind: str) -> Iterator[Link]:
-    """Yield the wikilinks in a value and the values inside it, typed by the nearest key."""
+    """Yield the wikilinks in a value, recursively, typed by the nearest key."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             name = as_type(str(key))

@@ -1,4 +1,4 @@
-"""What a link's words may mean: lookup keys for notes, a canonical name for a ghost."""
+"""The names by which links find notes, and the canonical name of a ghost."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
 
 
 class Target(NamedTuple):
-    """Where a link may lead: names in order, and the ghost's name when no note answers."""
+    """The names that a link may mean, in order, and the ghost's name if no note has one."""
 
     names: tuple[str, ...]
     ghost: str
 
 
 def names_of(note: Note) -> Iterator[Name]:
-    """Yield every name that a note answers to, with its rank."""
-    yield from spoken(note.path, note.meta.aliases)
+    """Yield every name of a note, with its rank."""
+    yield from path_names(note.path, note.meta.aliases)
     yield Name(key(note.title), BY_TITLE)
     if note.meta.id:
         yield Name(key(note.meta.id), BY_ID)
 
 
-def spoken(path: str, aliases: Iterable[str]) -> Iterator[Name]:
-    """Yield the keys by which a person would call the note at a path, with their ranks."""
+def path_names(path: str, aliases: Iterable[str]) -> Iterator[Name]:
+    """Yield the names from a note's path and aliases, with their ranks."""
     whole = key(name_of(path))
     yield Name(whole, BY_PATH)
     bare = whole.removesuffix(".markdown")
@@ -46,11 +46,11 @@ def spoken(path: str, aliases: Iterable[str]) -> Iterator[Name]:
 
 
 def target_of(link: Link, path: str, project_prefix: str) -> Target:
-    """Say what a link in the note at `path` may mean.
+    """Return the names that a link in the note at `path` may mean.
 
-    A Markdown link, and a target that starts with a dot, is relative to the note's folder; else
-    to the bank. `project_prefix` is the bank's folder below the project, ".memories/" say, so
-    that `../src/a.py` names the same ghost as `[[src/a.py]]`.
+    A Markdown link, and a target that starts with a dot, is relative to the note's folder; others
+    to the bank. `project_prefix` is the bank's folder below the project (".memories/"), so that
+    `../src/a.py` is the same ghost as `[[src/a.py]]`.
     """
     written = nfc(" ".join(link.target.split()))
     if not written:
@@ -70,7 +70,7 @@ def target_of(link: Link, path: str, project_prefix: str) -> Target:
 
 
 def _below(path: str) -> str:
-    """Return the name of a path below the bank; a path that leaves the bank names no note."""
+    """Return the name of a path below the bank; empty if it leads out of the bank."""
     if path.startswith(f"../{FOLDER}/"):
         path = path.removeprefix(f"../{FOLDER}/")
     return "" if path.startswith("../") else key(path)

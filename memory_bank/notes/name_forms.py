@@ -1,4 +1,4 @@
-"""The forms in which people and programs name a note or a file of the project, made one."""
+"""Normalise the forms in which people and programs name a note or a file of the project."""
 
 from __future__ import annotations
 
@@ -14,37 +14,36 @@ from memory_bank.layout import Layout
 from memory_bank.notes.names import path_of
 
 NOTE_URI = "memory://note/"
-"""Start of the address by which programs ask for a note."""
+"""Start of the URI of a note."""
 _PLACE = re.compile(r"((?:[A-Za-z]:)?[^:]*+):\d+(?::\d+)?")
-"""A file with a line, and perhaps a column, as answers print it."""
+"""A file with a line, and optionally a column, as answers print it."""
 _LONGEST = 10_000
-"""Characters of what may be a path: a system's own calls take the square of a longer one."""
+"""Maximum length of a path: path functions take quadratic time for a longer one."""
 _FOLDER_SIGNS = frozenset("./\\")
 _HERE = re.compile(r"\A(?:\./+)+")
 _LINK = re.compile(r"\[\[([^\[\]|]++)(?:\|[^\[\]]*+)?\]\]|`([^`]++)`")
 """A name as notes write it: a link, or code."""
 _CODE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
-_UNSEEN = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
-"""Categories of the characters that answers write out in names, as `\\u200c` for one."""
+_INVISIBLE = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
+"""Categories of the characters that answers escape in names, such as `\\u200c`."""
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9_+-]{0,9}\Z")
 _REFERENCE = re.compile(r"\w+:\S.*")
 """A symbol, person or ticket: `KIND:ID`. Titles have a space behind their colon."""
 
 
 def of_note(name: str, place: Layout) -> str:
-    r"""Return a note's name as links have it, from whatever form it is given in.
+    r"""Return a note's name as links have it, from any of its forms.
 
     These are `.memories/facts/x.md`, `./facts/x`, `facts//x`, `facts\x`, `facts/x.md:3`, an
-    absolute path inside the bank, `memory://note/facts/x`, `[[facts/x]]`, and a name with
-    characters that can't be seen as answers write them, `\u200c`. Another text is returned as it
-    is.
+    absolute path inside the bank, `memory://note/facts/x`, `[[facts/x]]`, and a name with escapes
+    of invisible characters such as `\u200c`. Other text is returned unchanged.
     """
     if len(name) > _LONGEST:
         return name
     text = name.strip()
     if (link := _LINK.fullmatch(text)) is not None:
         text = (link[1] or link[2]).strip()
-    text = _CODE.sub(_seen, text)
+    text = _CODE.sub(_unescaped, text)
     if text.startswith(NOTE_URI):
         text = unquote(text.removeprefix(NOTE_URI))
     found = _PLACE.fullmatch(text)
@@ -78,10 +77,10 @@ def in_reference(text: str) -> str:
 
 
 def may_be_file(name: str, place: Layout) -> bool:
-    """Tell whether a name that no note has, as `of_file` returns it, is one of a file or symbol.
+    """Tell whether a name from `of_file`, which no note has, may name a file or a symbol.
 
-    A file need not be there yet: its name has an extension that notes don't have, or a folder that
-    the bank has not. `KIND:ID` names no note either. What leads out of the project is none.
+    The file may not exist yet: then it must have an extension that notes don't have, or a folder
+    that the bank doesn't have. `KIND:ID` is a symbol. Paths out of the project are not accepted.
     """
     if Path(name).is_absolute() or ".." in name.split("/"):
         return False
@@ -101,10 +100,10 @@ def _plain(text: str) -> str:
     return "/".join((first, *(part for part in inner if part not in {"", "."}), last))
 
 
-def _seen(code: re.Match[str]) -> str:
-    """Return the character that is written out, if it is one that answers write so."""
+def _unescaped(code: re.Match[str]) -> str:
+    """Return the character of an escape, if it is one that answers escape."""
     number = int(code[1] or code[2] or code[3], 16)
-    if number > sys.maxunicode or unicodedata.category(chr(number)) not in _UNSEEN:
+    if number > sys.maxunicode or unicodedata.category(chr(number)) not in _INVISIBLE:
         return code[0]
     return chr(number)
 

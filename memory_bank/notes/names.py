@@ -1,4 +1,4 @@
-"""Names of notes: what may be one, where its file is, and the key it is looked up by."""
+"""Names of notes: checks, the path of a name, and the key for lookups."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from pathlib import Path
 from memory_bank.errors import BadName
 from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.hints import Hint
+from memory_bank.notes.folders import is_link, leaves
 from memory_bank.notes.identity import DEVICES
 from memory_bank.notes.unicode_form import nfc
 
-_UNSEEN = frozenset(["Cc", "Cf", "Zl", "Zp"])
-"""Categories of what can't be seen in a name: control, format, line and paragraph separators."""
+_INVISIBLE = frozenset(["Cc", "Cf", "Zl", "Zp"])
+"""Categories of invisible characters: control, format, line and paragraph separators."""
 _REFUSED = frozenset('<>:"|?*\\')
-"""Refused in new names because Windows can't hold them; a file that has them is still read."""
+"""Refused in new names, since Windows doesn't support them; existing files are still read."""
 MAX_BYTES = 255
 """Longest part of a path that common file systems take."""
 _MAX_PATH = 900
 
 
 def path_of(name: str) -> str:
-    """Return the path below the bank of a note's name; `.md` is added where no suffix is.
+    """Return the path below the bank of a note's name; add `.md` if it has no suffix.
 
     Raises BadName for a name that leaves the bank, is hidden, or can't be a file everywhere.
     """
@@ -61,19 +62,19 @@ def _check_part(part: str, name: str) -> None:
 
 
 def check_new(path: str) -> None:
-    """Refuse a path for a new note that some system's file names can't hold."""
+    """Raise BadName for the path of a new note that some systems don't support."""
     if problem := oddity(path):
         raise BadName(f"{path!r} {problem}", "leave it out: the title may have it")
 
 
 def oddity(path: str) -> str:
-    """Return why no new note may have a path, empty if it may; one that is there is read."""
+    """Return why a new note may not have a path; empty if it may."""
     refused = sorted(_REFUSED & set(path))
     if refused:
         return f"has {' '.join(refused)}, which Windows can't hold in a file's name"
-    unseen = [char for char in path if unicodedata.category(char) in _UNSEEN]
-    if unseen:
-        return f"has a character that can't be seen: U+{ord(unseen[0]):04X}"
+    invisible = [char for char in path if unicodedata.category(char) in _INVISIBLE]
+    if invisible:
+        return f"has a character that can't be seen: U+{ord(invisible[0]):04X}"
     for part in path.split("/"):
         if part.startswith("-"):
             return "has a part that starts with '-': programs take it for an option"
@@ -88,12 +89,12 @@ def name_of(path: str) -> str:
 
 
 def folded(path: str) -> str:
-    """Return what paths share that some file systems take for one: NFC, case folded."""
+    """Return the form in which some file systems compare paths: NFC, case folded."""
     return nfc(nfc(path).casefold())
 
 
 def key(name: str) -> str:
-    """Return what a name is looked up by: NFC, case folded, single spaces, without `.md`."""
+    """Return the lookup key of a name: NFC, case folded, single spaces, without `.md`."""
     text = nfc(name).casefold()
     return name_of(" ".join(text.split()))
 
@@ -103,9 +104,7 @@ def inside(root: Path, path: str) -> Path:
     file = root / path
     folder = os.path.realpath(file.parent)
     if folder != str(root) and not folder.startswith(str(root) + os.sep):
-        raise BadName(f"{path!r} leaves the bank", Hint.NAME_BELOW_BANK)
+        raise leaves(path)
     if file.is_symlink():
-        raise BadName(
-            f"{path!r} is a symbolic link", "memory-bank reads and writes plain files only"
-        )
+        raise is_link(path)
     return file

@@ -1,4 +1,4 @@
-"""The values a Markdown file is read into; they travel between layers and never change."""
+"""The immutable records of a parsed Markdown file."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 _NOTHING: Mapping[str, Any] = {}
-"""Never written to. No mappingproxy: that could not go to another process."""
+"""Never written to. A mappingproxy could not be pickled."""
 
 LinkKind = Literal["wiki", "embed", "markdown", "reference"]
 
 
 class Fault(NamedTuple):
-    """Something in a file that couldn't be read as it stands; the rest was."""
+    """A part of a file that couldn't be read."""
 
     reason: str
     line: int = 1
 
 
 class Entity(NamedTuple):
-    """A thing outside the bank that a note speaks of: a person, a clause, a ticket."""
+    """A thing outside the bank that a note is about: a person, a clause, a ticket."""
 
     kind: str
     id: str
 
 
 class Meta(NamedTuple):
-    """What front matter says, in our words; `extra` holds the user's own keys."""
+    """The values of front matter by our names; `extra` has the user's own keys."""
 
     id: str = ""
     title: str = ""
@@ -46,7 +46,7 @@ class Meta(NamedTuple):
 
 
 class Link(NamedTuple):
-    """An edge from a place in a note: what it points to, how, and the words around it."""
+    """A link in a note: its target, type, and the words around it."""
 
     target: str
     """As written, without heading, block and shown text; empty for a link inside the note."""
@@ -79,7 +79,7 @@ class Section(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A piece of a section that is ranked and embedded as one; short sections are one."""
+    """A part of a section that is ranked and embedded; a short section is one passage."""
 
     line: int
     end_line: int
@@ -88,7 +88,7 @@ class Passage(NamedTuple):
 
 
 class Body(NamedTuple):
-    """What the Markdown says: sections in order, links, block ids, inline tags."""
+    """The parsed Markdown: sections in order, links, block ids, inline tags."""
 
     sections: tuple[Section, ...]
     links: tuple[Link, ...] = ()

@@ -1,4 +1,4 @@
-"""A file's bytes to a note; pure, so that any process can do it."""
+"""Parse a file's bytes to a note, and encode its text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memory_bank.notes.unicode_form import nfc
 
 
 def parse(path: str, data: bytes) -> Note:
-    """Read a file tolerantly; raise UnreadableNote when it holds no text at all."""
+    """Parse a file, with faults for parts that can't be read; raise UnreadableNote for a binary."""
     decoded = frontmatter.decode(data)
     parts = frontmatter.split(decoded.text)
     raw, faults = frontmatter.metadata(parts)
@@ -41,7 +41,7 @@ def parse(path: str, data: bytes) -> Note:
 
 
 def front_matter(data: bytes) -> Meta:
-    """Read what a file's front matter says, without its body; raise UnreadableNote."""
+    """Parse a file's front matter only; raise UnreadableNote."""
     raw, _ = frontmatter.metadata(frontmatter.split(frontmatter.decode(data).text))
     return schema.read_meta(raw)[0]
 
@@ -54,8 +54,8 @@ def count_lines(text: str) -> int:
 def edited(data: bytes, change: Callable[[str], str]) -> bytes:
     """Return the file's bytes after a change of its text; the byte order mark stays.
 
-    Raises UnreadableNote when a file that isn't plain UTF-8 would change, since a rewrite would
-    lose something, and BadInput for text that a note can't hold.
+    Raises UnreadableNote if a file that isn't valid UTF-8 would change, since a rewrite would lose
+    bytes, and BadInput for text that a note can't have.
     """
     decoded = frontmatter.decode(data)
     text = change(decoded.text)
@@ -69,7 +69,7 @@ def edited(data: bytes, change: Callable[[str], str]) -> bytes:
 
 
 def encoded(text: str) -> bytes:
-    """Return the bytes of a note's text; raise BadInput for what could not be read again."""
+    """Return the bytes of a note's text; raise BadInput for text that could not be read again."""
     if "\0" in text:
         raise BadInput("a note can't hold NUL characters", "leave them out")
     try:

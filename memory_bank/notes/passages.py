@@ -1,4 +1,4 @@
-"""Cut a section into passages of about one size, for ranking and embedding."""
+"""Split a section into passages of similar size, for ranking and embedding."""
 
 from __future__ import annotations
 
@@ -12,52 +12,50 @@ from memory_bank.notes.note import Passage, Section
 _NEWLINE = re.compile(r"\r\n|\r")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+\Z")
 _FENCE = re.compile(r"[ \t>]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)*(`{3,}(?![^\n]*`)|~{3,})")
-# A list item, a table's row or a heading starts a block of its own.
+# A list item, a table row or a heading starts a block.
 _STARTS_BLOCK = re.compile(r"[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\||#{1,6}[ \t])")
-# A sentence's last sign, what may close behind it, and white space; Chinese and Japanese have none.
+# Sentence end, closing marks and white space; in Chinese and Japanese without white space.
 _SENTENCE_END = re.compile(r"[.!?\u2026][)\]\"'\u201d\u2019*_]*\s+|[\u3002\uff01\uff1f]")
 
 SIZE = 400
-"""Characters of a passage, about: three or four turns of a talk, a short paragraph or two."""
+"""Approximate size of a passage in characters: three or four turns of a talk, or two paragraphs."""
 _WHOLE = 1.25
-# A paragraph up to this many sizes stays whole: it is about one thing.
+# A paragraph up to this many sizes stays whole, since it has one subject.
 _LONG = 5
-# A part this much smaller than a passage, such as a heading, goes with what follows it.
+# A part of at most this share of the size, such as a heading, is joined with the next part.
 _SMALL = 0.25
 
 
 class _Part(NamedTuple):
-    """Characters that stay together, by their offsets."""
+    """Offsets of text that is not split further."""
 
     start: int
     end: int
 
 
 def passages(section: Section, size: int = SIZE) -> tuple[Passage, ...]:
-    """Cut a section's text into passages of about `size` characters, at the ends of blocks.
+    """Split a section's text into passages of about `size` characters, at the ends of blocks.
 
-    A section up to a quarter longer is one passage. A block up to five times the size stays whole,
-    and only a longer line is cut inside. Blank lines around a passage are no part of it.
+    A section up to a quarter longer is one passage. A block up to five times the size stays whole;
+    a longer one is split into lines, and a longer line within. Blank lines around are stripped.
     """
     text = _NEWLINE.sub("\n", section.text)
     if len(text) <= size * _WHOLE:
-        inline_blocks = [_Part(0, len(text))]
+        parts = [_Part(0, len(text))]
     else:
-        inline_blocks = list(_joined(_parts(text, size), size))
+        parts = list(_joined(_parts(text, size), size))
     starts = [0, *(found.end() for found in re.finditer("\n", text))]
-    return tuple(
-        passage for part in inline_blocks if (passage := _passage(section, text, starts, part))
-    )
+    return tuple(passage for part in parts if (passage := _passage(section, text, starts, part)))
 
 
 def _passage(section: Section, text: str, starts: list[int], part: _Part) -> Passage | None:
-    """Leave out blank lines at both ends; None if nothing else is there."""
+    """Return a passage without blank lines around it; None if it is blank."""
     words = text[part.start : part.end]
     stripped = words.lstrip()
     if not stripped:
         return None
     first = bisect_right(starts, part.end - len(stripped)) - 1
-    # An indentation stays: it may be that of code or of a list.
+    # Indentation stays, since it may be that of code or of a list.
     start = max(part.start, starts[first])
     words = text[start : part.end].rstrip()
     last = bisect_right(starts, start + len(words) - 1) - 1
@@ -65,7 +63,7 @@ def _passage(section: Section, text: str, starts: list[int], part: _Part) -> Pas
 
 
 def _joined(parts: Iterator[_Part], size: int) -> Iterator[_Part]:
-    """Join neighbours as long as they fit."""
+    """Join adjacent parts as long as they fit."""
     start = end = 0
     for part in parts:
         length = part.end - start
@@ -79,7 +77,7 @@ def _joined(parts: Iterator[_Part], size: int) -> Iterator[_Part]:
 
 
 def _parts(text: str, size: int) -> Iterator[_Part]:
-    """Yield blocks in order, those too long for a passage line by line, or in pieces of a line."""
+    """Yield blocks in order; long ones as lines, long lines in pieces."""
     for block in _blocks(text):
         if block.end - block.start <= size * _LONG:
             yield block
@@ -118,7 +116,7 @@ def _blocks(text: str) -> Iterator[_Part]:
 
 
 def _pieces(text: str, start: int, end: int, size: int) -> Iterator[_Part]:
-    """Cut one line after a sentence, else at white space, else anywhere."""
+    """Split a line after a sentence, else at white space, else anywhere."""
     while end - start > size:
         window = text[start : start + size]
         stop = max((found.end() for found in _SENTENCE_END.finditer(window)), default=0)

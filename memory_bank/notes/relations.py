@@ -1,7 +1,6 @@
-"""Tell what a link means to the note it is in, from the words around it.
+"""Determine the type of a link from the words around it.
 
-The text given here has every link collapsed to `LINK` and code to `CODE`: words inside them
-are names and say nothing about the relation.
+In the text, every link is collapsed to `LINK` and code to `CODE`: words inside them are names.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ LINK = "\x01"
 CODE = "\x02"
 DEFAULT = "related_to"
 
-# A type and the words that mean it; `+` joins a verb to the word that must follow.
+# Types and their words; `+` joins a verb and the word that must follow.
 _WORDS = {
     "refactors": "refactor refactors refactored refactoring",
     "plans": "plan plans planned planning",
@@ -30,7 +29,7 @@ _WORDS = {
     "implements": "implement implements implemented implementing",
     "tests": "test tests tested testing",
 }
-# The other direction: "superseded by", and what it would be the other way round.
+# The inverse types, for the passive: "superseded by".
 _PASSIVE = {
     "refactors": "refactored_by",
     "plans": "planned_by",
@@ -65,7 +64,7 @@ _SUBJECT = re.compile(
     rf"{LINK}\s+(?:(?:is|was|are|were|be|been|being|has|have|had|will|now|also|then|later)\s+)*$",
     re.IGNORECASE,
 )
-# "depends on:: [[a]]" and "Depends on: [[a]]" speak of their own line only.
+# "depends on:: [[a]]" and "Depends on: [[a]]" apply to their own line only.
 _EARLIER_LINE = re.compile(rf"[^\n:]*:[^\n]*{LINK}[^\n]*\n")
 _BY = re.compile(r"(?:\w+ed\s+by|replaced\s+with)\b", re.IGNORECASE)
 _IS_DONE_BY = re.compile(
@@ -76,8 +75,8 @@ _KEY = r"([^\W\d_][\w /-]{0,39})"
 _LINE_FIELD = re.compile(rf"\s*(?:\[.\]\s+)?[*_~]*{_KEY}[*_~]*::[*_~]*(?=[\s{LINK}])")
 _INLINE_FIELD = re.compile(rf"[(\[][*_]*{_KEY}[*_]*::[*_]*(?=[\s{LINK}])[^()\[\]]*\Z")
 _INLINE_REACH = 240
-# "Next: [[b]]" on a line of its own says as clearly what the link is. The number of links is
-# bounded: a line that goes on and on is prose.
+# "Next: [[b]]" as a whole line is a field, too. The number of links is bounded, so that a long line
+# is read as prose.
 _LABELLED = re.compile(
     rf"[ \t]*(?:[-*+][ \t]+)?[*_]*{_KEY}[*_]*:[*_]*[ \t]*{LINK}"
     rf"(?:[ \t,]+{LINK}){{0,50}}[ \t]*(?=[\r\n]|\Z)"
@@ -85,10 +84,10 @@ _LABELLED = re.compile(
 
 
 class Fields:
-    """What the line of a link says it is; links ask in the order of their places."""
+    """The fields of lines with links; must be queried in the order of the links."""
 
     def __init__(self, text: str) -> None:
-        """Take the text in which the links are."""
+        """Take the text of an inline block."""
         self._text = text
         self._line = -1
         self._key = ""
@@ -104,7 +103,7 @@ class Fields:
         return self._key if self._key and self._key_end <= at else self._label
 
     def _read(self, line: int) -> None:
-        """Read the start of a line, once for all its links."""
+        """Read the field at the start of a line, once for all its links."""
         self._line = line
         key = _LINE_FIELD.match(self._text, line)
         self._key, self._key_end = (as_type(key[1]), key.end()) if key else ("", 0)
@@ -113,7 +112,7 @@ class Fields:
 
 
 def relation(fields: Fields, text: str, line: int, start: int, end: int) -> str:
-    """Name the type of the link at `start` to `end`, on the line that starts at `line`."""
+    """Return the type of the link at `start` to `end`, on the line that starts at `line`."""
     return (
         fields.at(line, start)
         or _from_before(text[max(0, start - _REACH_BEFORE - _LONGEST_WORD) : start])
@@ -123,12 +122,12 @@ def relation(fields: Fields, text: str, line: int, start: int, end: int) -> str:
 
 
 def as_type(key: str) -> str:
-    """Write a relation's name the one way: lowercase, with underscores between words."""
+    """Normalise a relation's name: lower case, with underscores between words."""
     return re.sub(r"[\s/_-]+", "_", key.strip().lower()).strip("_")
 
 
 def _from_before(text: str) -> str:
-    """Take the word nearest to the link in its sentence."""
+    """Return the type of the nearest known word before the link in its sentence."""
     if _VERBS.isdisjoint(_LETTERS.findall(text.lower())):
         return ""
     first = 0
@@ -147,7 +146,7 @@ def _from_before(text: str) -> str:
 
 
 def _known(text: str, first: int) -> Iterator[tuple[str, str, int]]:
-    """Yield type, word and offset of each word that means one, from an offset on."""
+    """Yield type, word and offset of each known word from an offset on."""
     words = [(found[0].lower(), found.start()) for found in _WORD.finditer(text)]
     for (word, start), (following, _) in pairwise([*words, ("", 0)]):
         kind = _TYPE_OF.get(word) or _TYPE_OF.get(f"{word}+{following}")
@@ -156,7 +155,7 @@ def _known(text: str, first: int) -> Iterator[tuple[str, str, int]]:
 
 
 def _from_after(text: str) -> str:
-    """Read "[[x]] is superseded by this note" as superseding x; by another link, as nothing."""
+    """Read "[[x]] is superseded by this note" as `supersedes`; ignore "… by [[y]]"."""
     found = _IS_DONE_BY.match(text)
     if not found or found.start(1) > _REACH_AFTER:
         return ""

@@ -1,4 +1,4 @@
-"""Point the links of a note's source elsewhere, and leave every other character as it is."""
+"""Change the targets of links in a note's text, and no other character."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from urllib.parse import quote, unquote
 from memory_bank.errors import BadInput
 from memory_bank.notes.blocks import NEWLINE
 from memory_bank.notes.frontmatter import split
-from memory_bank.notes.link_parser import WIKILINK, decoded, found_links, reference_link
+from memory_bank.notes.link_parser import WIKILINK, decoded, locate_links, reference_link
 from memory_bank.notes.note import Link
 
-# What a line of front matter is made of, where it matters: strings and a comment's start. A string
-# that is open at the line's end goes on below; so each character is looked at once.
+# Strings and comments in a line of front matter. A string that is open at the end of the line
+# continues in the next match, so that each character is read once.
 _STRING = re.compile(
     r"""(?<!\w)"(?:[^"\\\r\n]|\\.)*+(?:"|\\?(?=[\r\n]|\Z))"""
     r"""|(?<!\w)'(?:[^'\r\n]|'')*+(?:'|(?=[\r\n]|\Z))|(?<!\S)\#[^\r\n]*"""
@@ -23,17 +23,17 @@ _STRING = re.compile(
 _MD = re.compile(r"\.md\Z", re.IGNORECASE)
 _NOT_IN_WIKILINK = re.compile(r"[\[\]|#^\r\n]")
 _BALANCED = re.compile(r"[^()]*(?:\([^()]*\)[^()]*)*")
-# Never as they are in a destination; `<`…`>` allows spaces and parentheses.
+# Must be escaped in a destination; `<`…`>` allows spaces and parentheses.
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f<>\\#|]|%(?=[0-9a-fA-F]{2})|&(?=[#\w]+;)")
 _UNSAFE_BARE = re.compile(rf"{_UNSAFE.pattern}|\s")
 
 
 def relink(text: str, rename: Callable[[Link], str | None], body_start: int | None = None) -> str:
-    """Replace the target of each link for which `rename` gives another; keep all else.
+    """Replace the target of each link for which `rename` returns another one.
 
-    A link keeps its heading, block, shown text, title, angle brackets, percent-encoding, and its
-    `.md` or the lack of it. In front matter, wikilinks are replaced; it ends at `body_start`, which
-    is looked for if not given. Raises BadInput if a wikilink can't hold the new target.
+    A link keeps its heading, block, text, title, angle brackets, percent-encoding, and its `.md` or
+    the lack of it. In front matter, which ends at `body_start`, wikilinks are replaced. Raises
+    BadInput if a wikilink can't have the new target.
     """
     body = len(text) - len(split(text).body) if body_start is None else body_start
     edits: dict[tuple[int, int], str] = {}
@@ -41,7 +41,7 @@ def relink(text: str, rename: Callable[[Link], str | None], body_start: int | No
         if (target := rename(link)) is not None:
             edits[start, end] = _in_front_matter(link, text[start:end], target, mark)
     first_line = 1 + sum(1 for _ in NEWLINE.finditer(text, 0, body))
-    for link, *span in found_links(text[body:], first_line):
+    for link, *span in locate_links(text[body:], first_line):
         if (target := rename(link)) is not None:
             start, end = body + span[0], body + span[1]
             edits[start, end] = _in_body(text, start, end, link, target)
@@ -78,7 +78,7 @@ def _from_string(written: str, mark: str) -> str:
 
 
 def _in_front_matter(link: Link, written: str, target: str, mark: str) -> str:
-    """Write a wikilink's new target as it must stand in a string of YAML."""
+    """Return a wikilink's new target, escaped for its string of YAML."""
     target = _with_suffix(link.target, target)
     if target == link.target:
         return written
@@ -89,7 +89,7 @@ def _in_front_matter(link: Link, written: str, target: str, mark: str) -> str:
 
 
 def _in_body(text: str, start: int, end: int, link: Link, target: str) -> str:
-    """Write a new target in the way of the old one: as in a wikilink, in `<>`, or bare."""
+    """Return a new target in the syntax of the old one: in a wikilink, in `<>`, or bare."""
     written = text[start:end]
     target = _with_suffix(link.target, target)
     if target == link.target:
@@ -114,15 +114,15 @@ def _percent(found: re.Match[str]) -> str:
 
 
 def _with_suffix(written: str, target: str) -> str:
-    """End the target in `.md` exactly if the old one did; nothing stays nothing."""
+    """Let the target end in `.md` exactly if the old one did; an empty one stays."""
     suffix = _MD.search(written)
     bare = _MD.sub("", target)
     return bare + suffix[0] if bare and suffix else bare
 
 
 def _check_wikilink(link: Link, target: str) -> None:
-    says_nothing = not (target or link.heading or link.block)
-    if says_nothing or target != target.strip() or _NOT_IN_WIKILINK.search(target):
+    is_empty = not (target or link.heading or link.block)
+    if is_empty or target != target.strip() or _NOT_IN_WIKILINK.search(target):
         raise BadInput(
             f"[[{target}]] would not be read as a link to {target!r}",
             "choose a name without [ ] | # ^ and without spaces at its ends",

@@ -1,4 +1,4 @@
-"""Front matter's keys in our words: read tolerantly, whatever people and programs write."""
+"""Read the keys of front matter in all their common forms."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "file_refs": ("file_refs",),
     "symbol_refs": ("symbol_refs",),
 }
-"""Our names, and the keys that say the same; case, `-` and spaces in them don't matter."""
+"""Our names, and the keys with the same meaning; case, `-` and spaces are ignored."""
 
 KNOWN_TYPES: tuple[str, ...] = (
     "plan", "journal", "fact", "observation", "reflection", "decision", "bugfix", "feature",
@@ -44,7 +44,7 @@ KNOWN_TYPES: tuple[str, ...] = (
 )  # fmt: skip
 _FOLDERS = {"journal": "journal", "bugfix": "bugfixes", "discovery": "discoveries"}
 
-_Cut = Callable[[str], Iterable[str]]
+_Split = Callable[[str], Iterable[str]]
 _YES = frozenset({"true", "yes", "on", "y", "1"})
 _NO = frozenset({"false", "no", "off", "n", "0", ""})
 _SPACE = re.compile(r"\s+")
@@ -52,22 +52,22 @@ _MAX_DEPTH = 100
 _MAX_INTEGER = 10**18
 _MAX_FAULTS = 20
 LONGEST_TITLE = 300
-"""Characters of a title, which goes with each passage of the note."""
+"""Maximum length of a title, which is indexed with each passage."""
 MAX_TAGS = 1000
-"""Tags of a note, those in its text included."""
+"""Maximum number of tags of a note, including those in its text."""
 LONGEST_TAG = 200
-"""Characters of a tag, which goes with each passage of the note."""
+"""Maximum length of a tag, which is indexed with the note."""
 
 
 def folder_of(kind: str) -> str:
-    """Return the folder that new notes of a type go to; a type of the user's is its own."""
+    """Return the folder for new notes of a type; the user's own types are folders."""
     if kind in KNOWN_TYPES:
         return _FOLDERS.get(kind, f"{kind}s")
     return slug(kind) if kind.strip() else "notes"
 
 
 def normalise_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return tags in lower case, without `#`, `-` for spaces; no empty ones, none twice."""
+    """Return tags in lower case, without `#`, `-` for spaces; drop empty ones and duplicates."""
     cleaned = (_SPACE.sub("-", _bare_tag(nfc(tag.lower()))) for tag in tags)
     return tuple(dict.fromkeys(tag for tag in cleaned if tag))
 
@@ -96,45 +96,45 @@ def check_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def key_of(raw: Mapping[str, object], name: str) -> str:
-    """Return the key under which this front matter keeps one of our names, so that it is edited."""
-    return next(_Reading(raw).keys(name), name)
+    """Return the key that this front matter uses for one of our names."""
+    return next(_Reader(raw).keys(name), name)
 
 
 def keys_of(raw: Mapping[str, object], name: str) -> tuple[str, ...]:
-    """Return all keys of a front matter that say one of our names, the one that is read first."""
-    return tuple(_Reading(raw).keys(name))
+    """Return all keys that this front matter uses for one of our names, in order of precedence."""
+    return tuple(_Reader(raw).keys(name))
 
 
 def read_meta(
     raw: Mapping[str, object], inline_tags: Sequence[str] = ()
 ) -> tuple[Meta, tuple[Fault, ...]]:
-    """Return what front matter says in our words; never raises.
+    """Return the values of front matter by our names; never raises.
 
-    A value of a wrong kind is a fault and stays in `extra`, as do keys that we don't know. So
-    does a status of the user's own (`accepted`, `draft`), which counts as active.
+    A value of a wrong type is a fault and stays in `extra`, as do unknown keys. So does a status of
+    the user's own (`accepted`, `draft`), which counts as active.
     """
-    reading = _Reading(raw)
+    reader = _Reader(raw)
     meta = Meta(
-        id=reading.text("id"),
-        title=reading.title(),
-        type=known_type(reading.text("type")),
-        status=reading.status(),
-        tags=reading.tags(inline_tags),
-        aliases=tuple(dict.fromkeys(reading.words("aliases", _commas))),
-        created_at=reading.moment("created_at"),
-        updated_at=reading.moment("updated_at"),
-        source_type=reading.text("source_type"),
-        source_agent=agent_name(reading.text("source_agent")),
-        entity_refs=tuple(reading.entities("entity_refs")),
-        file_refs=tuple(reading.words("file_refs", _one)),
-        symbol_refs=tuple(reading.words("symbol_refs", _one)),
-        extra=reading.extra(),
+        id=reader.text("id"),
+        title=reader.title(),
+        type=known_type(reader.text("type")),
+        status=reader.status(),
+        tags=reader.tags(inline_tags),
+        aliases=tuple(dict.fromkeys(reader.words("aliases", _commas))),
+        created_at=reader.moment("created_at"),
+        updated_at=reader.moment("updated_at"),
+        source_type=reader.text("source_type"),
+        source_agent=agent_name(reader.text("source_agent")),
+        entity_refs=tuple(reader.entities("entity_refs")),
+        file_refs=tuple(reader.words("file_refs", _one)),
+        symbol_refs=tuple(reader.words("symbol_refs", _one)),
+        extra=reader.extra(),
     )
-    return meta, tuple(dict.fromkeys(reading.faults))[:_MAX_FAULTS]
+    return meta, tuple(dict.fromkeys(reader.faults))[:_MAX_FAULTS]
 
 
-class _Reading:
-    """One front matter while it is read: which keys have been understood, and the faults."""
+class _Reader:
+    """The reader of one front matter; records the keys that were read, and faults."""
 
     def __init__(self, raw: Mapping[str, object]) -> None:
         self.raw = raw
@@ -143,16 +143,16 @@ class _Reading:
         self.spellings: dict[str, list[str]] = {}
         for key in raw:
             plain = key.strip().lower().replace("-", "_").replace(" ", "_")
-            # The exact key is asked first.
+            # The exact key has precedence.
             self.spellings.setdefault(plain, []).insert(0 if plain == key else 99, key)
 
     def keys(self, name: str) -> Iterator[str]:
-        """Yield the keys that are there for one of our names, the most usual first."""
+        """Yield the keys that are used for one of our names, in order of precedence."""
         for spelling in KEYS.get(name, (name,)):
             yield from self.spellings.get(spelling, ())
 
     def given(self, name: str) -> Iterator[tuple[str, object]]:
-        """Yield keys and values that say something; an empty value is understood as nothing."""
+        """Yield keys with values that aren't empty; an empty value counts as read."""
         for key in self.keys(name):
             value = self.raw[key]
             if value is None or value == "":
@@ -175,11 +175,11 @@ class _Reading:
                 return _SPACE.sub(" ", text)
         return ""
 
-    def words(self, name: str, cut: _Cut, cut_item: _Cut | None = None) -> Iterator[str]:
-        """Yield the words that a text is cut into, or a list's items, cut if asked."""
+    def words(self, name: str, split: _Split, split_item: _Split | None = None) -> Iterator[str]:
+        """Yield the parts of a text, or the items of a list, which `split_item` may split."""
         for key, value in self.given(name):
             self.used.add(key)
-            chosen = (cut_item or _one) if isinstance(value, list) else cut
+            chosen = (split_item or _one) if isinstance(value, list) else split
             for item in _flat(value):
                 text = _text(item)
                 if text is None:
@@ -248,7 +248,7 @@ class _Reading:
 
 
 def known_type(kind: str) -> str:
-    """Return a type trimmed, a known one in lower case; the user's own stay as they are."""
+    """Return a type without white space around, a known one in lower case."""
     kind = kind.strip()
     return kind.lower() if kind.lower() in KNOWN_TYPES else kind
 
@@ -294,7 +294,7 @@ def entity_of(value: object) -> Entity | None:
 
 
 def _text(value: object) -> str | None:
-    """Return what a single value looks like, None for lists, mappings and nothing."""
+    """Return a scalar as text; None for lists, mappings and None."""
     if isinstance(value, str):
         return value.strip()
     if value is None or isinstance(value, Mapping | list | tuple):
@@ -303,7 +303,7 @@ def _text(value: object) -> str | None:
 
 
 def _jsonable(value: object, depth: int = 0) -> object:
-    """Return a value as JSON can hold it: dates as ISO text, odd numbers as text."""
+    """Return a value for JSON: dates and numbers that JSON doesn't support become text."""
     if depth > _MAX_DEPTH:
         return "…"
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Cut a note's body into sections, and gather its links, block ids, tags and title."""
+"""Split a note's body into sections, and collect its links, block ids, tags and title."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
-from memory_bank.notes.blocks import Blocks, InlineBlock, cut
-from memory_bank.notes.inline_text import Reading, plain_text
+from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
+from memory_bank.notes.inline_text import InlineText, plain_text
 from memory_bank.notes.link_parser import links_in
 from memory_bank.notes.note import Body, Fault, Link, Section
 from memory_bank.notes.source_map import Definition, definitions
 
 MAX_LINKS = 20_000
 MAX_HEADINGS = 20_000
-"""Bounds of one note: what comes behind is text, found by its words."""
+"""Limits for one note; further links and headings are read as text."""
 LONGEST_HEADING = 300
-"""Characters of a heading that name its section, and go with each passage of it."""
+"""Maximum length of a heading, which is indexed with each passage of its section."""
 _READ = 10 * LONGEST_HEADING
-"""Characters of a heading that are looked at, marks included."""
+"""Maximum number of characters of a heading that are parsed."""
 
 # At the end of a line; Obsidian's own ids are letters, digits and hyphens.
 _BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*$", re.MULTILINE)
-# Obsidian's rule where a tag starts and what it can't hold; `_tag` leaves out the rest.
+# Obsidian's rule for the start of a tag and for characters it can't have; `_tag` drops others.
 _TAG = re.compile(r"(?<![^\s(])#([^\s!-,.:-@\[-^`{-~]+)")
 
 
@@ -35,46 +35,46 @@ def read_body(text: str, first_line: int = 1, offset: int = 0) -> Body:
     """
     if not text or text.isspace():
         return Body(())
-    blocks = cut(text)
+    blocks = parse_blocks(text)
     known = definitions(blocks)
-    found = _Found(blocks.unread)
+    content = _Content(blocks.unread)
     for inline_block in blocks.inline_blocks:
-        if _may_say(inline_block):
-            found.add(Reading(inline_block, known), known, first_line + inline_block.line)
+        if _may_have_content(inline_block):
+            content.add(InlineText(inline_block, known), known, first_line + inline_block.line)
     heads = [inline_block for inline_block in blocks.inline_blocks if inline_block.level]
-    found.headings = len(heads)
+    content.headings = len(heads)
     heads = heads[:MAX_HEADINGS]
     names = [plain_text(head.cells[0][:_READ], known)[:LONGEST_HEADING] for head in heads]
     sections = _sections(text, blocks, list(zip(heads, names, strict=True)), first_line, offset)
     title = names[0] if heads and heads[0].level == 1 else ""
-    links, tags = tuple(found.links), tuple(found.tags)
-    return Body(tuple(sections), links, found.ids, tags, title, tuple(found.faults()))
+    links, tags = tuple(content.links), tuple(content.tags)
+    return Body(tuple(sections), links, content.ids, tags, title, tuple(content.faults()))
 
 
-class _Found:
-    """What the inline blocks of a text hold, as far as it is kept."""
+class _Content:
+    """The links, block ids and tags of a text, within the limits."""
 
     def __init__(self, unread: str) -> None:
         self.unread = unread
         self.links: list[Link] = []
         self.skipped = 0
-        """Links, or what looks like one, beyond the bound."""
+        """Number of links beyond the limit."""
         self.ids: dict[str, int] = {}
         self.tags: dict[str, None] = {}
         self.headings = 0
 
-    def add(self, reading: Reading, known: Mapping[str, Definition], line: int) -> None:
-        """Take what an inline block holds that starts at a line of the file."""
+    def add(self, inline: InlineText, known: Mapping[str, Definition], line: int) -> None:
+        """Add the content of an inline block that starts at a line of the file."""
         room = MAX_LINKS - len(self.links)
         if room > 0:
-            self.links += islice(links_in(reading, known, line), room)
-        self.skipped += max(0, len(reading.links) - room)
-        for name, row in _block_ids(reading):
+            self.links += islice(links_in(inline, known, line), room)
+        self.skipped += max(0, len(inline.links) - room)
+        for name, row in _block_ids(inline):
             self.ids.setdefault(name, line + row)
-        self.tags.update(dict.fromkeys(_tags(reading)))
+        self.tags.update(dict.fromkeys(_tags(inline)))
 
     def faults(self) -> Iterator[Fault]:
-        """Yield what was left out."""
+        """Yield a fault for each limit that was exceeded."""
         if self.unread:
             yield Fault(f"{self.unread}: read as plain text, without headings, links and tags")
         for kind, kept, count in (
@@ -85,15 +85,15 @@ class _Found:
                 yield Fault(f"only the first {kept:,} of {count:,} {kind}")
 
 
-def _may_say(inline_block: InlineBlock) -> bool:
-    """Tell at little cost whether an inline block may hold a link, a block id or a tag."""
+def _may_have_content(inline_block: InlineBlock) -> bool:
+    """Tell cheaply whether an inline block may have a link, a block id or a tag."""
     return any("[" in cell or "#" in cell or "^" in cell for cell in inline_block.cells)
 
 
-def _block_ids(reading: Reading) -> Iterator[tuple[str, int]]:
-    """Yield each `^id` at the end of a line, and its line counted from the inline block's first."""
-    if "^" in reading.text:
-        text = reading.bare.text
+def _block_ids(inline: InlineText) -> Iterator[tuple[str, int]]:
+    """Yield each `^id` at the end of a line, with the line's index in the inline block."""
+    if "^" in inline.text:
+        text = inline.bare.text
         row = seen = 0
         for found in _BLOCK_ID.finditer(text):
             row += text.count("\n", seen, found.start())
@@ -101,15 +101,15 @@ def _block_ids(reading: Reading) -> Iterator[tuple[str, int]]:
             yield found[1], row
 
 
-def _tags(reading: Reading) -> Iterator[str]:
-    if "#" in reading.text:
-        for found in _TAG.finditer(reading.bare.text):
+def _tags(inline: InlineText) -> Iterator[str]:
+    if "#" in inline.text:
+        for found in _TAG.finditer(inline.bare.text):
             if tag := _tag(found[1]):
                 yield tag
 
 
 def _tag(written: str) -> str:
-    """Keep letters, marks and digits of any script, `_`, `-` and `/`; a number is no tag."""
+    """Return a tag of letters, marks and digits, `_`, `-` and `/`; empty for a number."""
     end = 0
     while end < len(written) and (
         written[end] in "_-/" or unicodedata.category(written[end])[0] in "LMN"
@@ -126,12 +126,12 @@ def _sections(
     first_line: int,
     offset: int,
 ) -> Iterator[Section]:
-    """Cut the text at its headings; what stands before the first is a section if it says a word."""
+    """Split the text at its headings; text before the first is a section unless it is blank."""
     starts = blocks.starts
     # The last line end starts no further line.
     count = len(starts) - (starts[-1] == len(text))
     places = [(head.line, head.level, name) for head, name in heads]
-    if not places or _says_something(text[: starts[places[0][0]]]):
+    if not places or _not_blank(text[: starts[places[0][0]]]):
         places.insert(0, (0, 0, ""))
     else:
         places[0] = (0, *places[0][1:])
@@ -152,5 +152,5 @@ def _sections(
         )
 
 
-def _says_something(text: str) -> bool:
+def _not_blank(text: str) -> bool:
     return bool(text) and not text.isspace()

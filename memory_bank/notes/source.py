@@ -13,6 +13,7 @@ from memory_bank.inotify import InotifyQueue
 from memory_bank.notes import files
 from memory_bank.notes.decoding import decode
 from memory_bank.notes.file_scan import UNKNOWN, StatSignature, look, scan, signature_of, trusted
+from memory_bank.notes.file_scan import Scan as FileScan
 from memory_bank.notes.folders import held
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import names_of, target_of
@@ -35,35 +36,35 @@ from memory_bank.source import (
 )
 
 READER = "3"
-"""Changes whenever notes are read into other documents."""
+"""Version of the parser: it changes whenever notes are parsed into other documents."""
 ARCHIVED = "archived"
 CONTENT = "content_hash"
-"""The field of a note's content hash: its first digits."""
+"""The field with the first digits of a note's content hash."""
 _CONTENT_DIGITS = 32
-_MOST_PLAIN = 4_000_000
-"""Bytes of a note with more lines or signs than are parsed: a larger one would take over 5 s."""
-_SOON = 2.0
-"""Seconds after its own creation date in which a file that is new is being written, not changed."""
+_MAX_UNPARSED_BYTES = 4_000_000
+"""Maximum bytes of a note that exceeds the limits of `blocks`: a larger one would take over 5 s."""
+_WRITING_SECONDS = 2.0
+"""Seconds after the creation date of a new file in which its mtime is not an update."""
 
 
 class History(Protocol):
-    """What the repository says of files."""
+    """The history of files in the repository."""
 
     def of(self, path: str) -> Committed | None:
-        """Return what is known of a file, as of the last refresh; None if it has none."""
+        """Return the commits of a file, as of the last refresh; None if there are none."""
 
     @property
     def known(self) -> bool:
-        """Tell whether there is a history, and it could be read."""
+        """Whether there is a history that could be read."""
 
     def same(self, data: bytes, blob: bytes) -> bool:
-        """Tell whether bytes are those that a blob names."""
+        """Tell whether bytes are the content of a blob."""
 
     def refresh(self, *, again: bool = False) -> bool:
-        """Look at what was committed since; tell whether answers are others now."""
+        """Read new commits; tell whether anything changed."""
 
     def close(self) -> None:
-        """Let go of files."""
+        """Close all files."""
 
 
 class NotesSource:
@@ -77,17 +78,17 @@ class NotesSource:
     ) -> None:
         """Read the notes in `root`; larger ones than `max_bytes` are listed, not read.
 
-        `prefix` is the bank's folder below its project: ".memories/", or empty. `history` dates
-        notes that do not date themselves.
+        `prefix` is the bank's folder below its project: ".memories/", or empty. `history` has the
+        dates of undated notes.
         """
         self._root = root
         self._prefix = prefix
         self._max_bytes = max_bytes
         self._history = history
         self._queue: InotifyQueue | None = None
-        self._asked = self._unavailable = False
+        self._called = self._unavailable = False
         self.leftover: list[str] = []
-        """Temporary files that the last scan met."""
+        """Temporary files that the last scan found."""
 
     def scan(self) -> Scan:
         """Return the signatures of all notes.
@@ -97,20 +98,19 @@ class NotesSource:
         """
         found = scan(self._root)
         self.leftover = found.leftover
-        return Scan({path: self._dated(path, signature) for path, signature in found.files.items()},
-                    found.refused)  # fmt: skip
+        return Scan(self._signatures(found), found.refused)
 
     def look(self, keys: Collection[str]) -> Scan | None:
-        """Return the signatures of some notes; None when one is there but can't be a note."""
+        """Return the signatures of some notes; None if a file exists but can't be a note."""
         found = look(self._root, keys)
         if found is None:
             return None
-        return Scan({path: self._dated(path, signature) for path, signature in found.files.items()})
+        return Scan(self._signatures(found))
 
     def changes(self) -> frozenset[str] | None:
-        """Return the notes that the kernel reports as changed since the last call.
+        """Return the notes that inotify reports as changed since the last call.
 
-        The first call starts nothing: who asks once needs no watch.
+        Watching starts at the second call, since a process with one query needs none.
         """
         reported = self._queue.read() if self._queue else None
         if reported is None:
@@ -118,7 +118,7 @@ class NotesSource:
         return reported
 
     def refresh(self, *, again: bool = False) -> bool:
-        """Ask git for the dates of notes that state none; tell whether they are others now."""
+        """Read the dates of undated notes from git; tell whether any changed."""
         return self._history is not None and self._history.refresh(again=again)
 
     def read(self, key: str, known: str = "") -> Read:
@@ -130,26 +130,28 @@ class NotesSource:
                     return None
                 if found[0] > self._max_bytes:
                     reason = f"{found[0]} bytes, more than the setting max_note_bytes ="
-                    signature = self._trusted(key, found)
+                    signature = self._trusted_signature(key, found)
                     return Unreadable(f"{reason} {self._max_bytes}", signature, size=found[0])
                 try:
                     data = files.read(file)
                 except StorageFailed as error:
                     return Unreadable(error.message, UNKNOWN, size=found[0])
         except (FileNotFoundError, NotADirectoryError, BadName):
-            return None  # or a link is on the way now: what it leads to is no note of the bank
+            return None  # BadName: a symbolic link in the path
         return None if data is None else self._parsed(key, data, found, known)
 
     def _parsed(self, key: str, data: bytes, found: StatSignature, known: str) -> Read:
-        signature, hashed = self._trusted(key, found), etag(data)
+        signature, hashed = self._trusted_signature(key, found), etag(data)
         try:
             if hashed == known:
                 meta = notes.note_parser.front_matter(data)
                 return Unchanged(signature, self._dates(meta, key, found, data))
-            if found[0] > _MOST_PLAIN:
+            if found[0] > _MAX_UNPARSED_BYTES:
                 text = decode(data).text
-                if excess := notes.blocks.too_much(text, notes.note_parser.count_lines(text) + 1):
-                    reason = f"{excess}, in more than {_MOST_PLAIN:,} bytes"
+                if excess := notes.blocks.exceeded_limit(
+                    text, notes.note_parser.count_lines(text) + 1
+                ):
+                    reason = f"{excess}, in more than {_MAX_UNPARSED_BYTES:,} bytes"
                     return Unreadable(reason, signature, hashed, found[0])
             note = notes.note_parser.parse(key, data)
         except UnreadableNote as error:
@@ -157,7 +159,7 @@ class NotesSource:
         return document_of(note, self._dates(note.meta, key, found, data), self._prefix, signature)
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
-        """Return some lines of a note; None when it has other bytes now."""
+        """Return some lines of a note; None if its bytes have changed."""
         try:
             data = files.read_in(self._root, key)
         except BadName:
@@ -167,38 +169,41 @@ class NotesSource:
         return lines_between(decode(data).text, span)
 
     def close(self) -> None:
-        """Stop to watch."""
+        """Stop watching, and close all files."""
         if self._queue is not None:
             self._queue.close()
             self._queue = None
         if self._history is not None:
             self._history.close()
-        self._asked = self._unavailable = False
+        self._called = self._unavailable = False
 
     def _watch(self) -> None:
         if self._queue is not None:
             self._queue.close()
             self._queue = None
-        if self._asked and not self._unavailable:
+        if self._called and not self._unavailable:
             self._queue = InotifyQueue.at(self._root)
             self._unavailable = self._queue is None
-        self._asked = True
+        self._called = True
 
-    def _dated(self, path: str, found: StatSignature) -> Signature:
-        """Return a signature that is another one when the file, or what git says of it, is."""
+    def _signatures(self, found: FileScan) -> dict[str, Signature]:
+        return {path: self._signature(path, stat) for path, stat in found.files.items()}
+
+    def _signature(self, path: str, found: StatSignature) -> Signature:
+        """Return the signature of a file and of its commits."""
         committed = self._history.of(path) if self._history else None
         more = (committed.first, committed.last, committed.blob.hex()) if committed else ()
         return ".".join(map(str, (*found, *more)))
 
-    def _trusted(self, path: str, found: StatSignature) -> Signature:
-        return self._dated(path, found) if trusted(found) else UNKNOWN
+    def _trusted_signature(self, path: str, found: StatSignature) -> Signature:
+        return self._signature(path, found) if trusted(found) else UNKNOWN
 
     def _dates(self, meta: Meta, path: str, found: StatSignature, data: bytes) -> Dates:
         """Return when a note was created and updated.
 
-        Created: as it says, else by its first commit, else by its file's time. Updated: the latest
-        of what it says, else its creation; of the commit that changed it last; and of its file's
-        time while the file is not what HEAD has, since a checkout or a copy sets that time too.
+        Created: the date in the front matter, else of the first commit, else the file's mtime.
+        Updated: the latest of the date in the front matter (else the creation), of the last commit,
+        and, if the file differs from HEAD, of its mtime, which a checkout or a copy also sets.
         """
         committed = self._history.of(path) if self._history else None
         mtime = found[1] / 1e9
@@ -221,12 +226,14 @@ class NotesSource:
         created: float,
         mtime: float,
     ) -> bool:
-        """Tell whether a file's time is that of an edit."""
+        """Tell whether a file's mtime is that of an edit."""
         if self._history is None:
             return False
         if committed and committed.blob:
             return not self._history.same(data, committed.blob)
-        return meta.updated_at is None and mtime > created + _SOON and self._history.known
+        return (
+            meta.updated_at is None and mtime > created + _WRITING_SECONDS and self._history.known
+        )
 
 
 def document_of(note: Note, dates: Dates, prefix: str, signature: Signature) -> Document:
@@ -261,7 +268,7 @@ def document_of(note: Note, dates: Dates, prefix: str, signature: Signature) -> 
 
 
 def content_field(content_hash: str) -> str:
-    """Return how the field of content has a content's hash."""
+    """Return the value of the field CONTENT for a content hash."""
     return content_hash[:_CONTENT_DIGITS]
 
 
@@ -279,7 +286,7 @@ def _fields(note: Note) -> Iterator[tuple[str, str]]:
 
 def _data(note: Note) -> dict[str, Any]:
     meta = note.meta
-    said = {
+    data = {
         "type": meta.type,
         "status": meta.status,
         "tags": meta.tags,
@@ -292,7 +299,7 @@ def _data(note: Note) -> dict[str, Any]:
         "extra": meta.extra,
         "content_hash": note.content_hash,
     }
-    return {key: value for key, value in said.items() if value}
+    return {key: value for key, value in data.items() if value}
 
 
 def _links(note: Note, prefix: str) -> Iterator[Link]:
@@ -314,7 +321,7 @@ def _links(note: Note, prefix: str) -> Iterator[Link]:
 
 
 def _about(note: Note) -> str:
-    """Gather what front matter says beyond the title, and the note's path: found by words."""
+    """Return the words of the front matter, except the title, and of the path, for lookup."""
     meta = note.meta
     words = [*meta.tags, note.name, meta.type, *meta.aliases, *meta.file_refs, *meta.symbol_refs]
     words += [f"{entity.kind} {entity.id}" for entity in meta.entity_refs]

@@ -1,4 +1,4 @@
-"""Find where an inline block's text stands in the file, between marks and line ends."""
+"""Map offsets in inline blocks to offsets in the source text."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ _DEFINITION = re.compile(
 
 
 class Definition(NamedTuple):
-    """A link reference definition's destination as it is written, and its offset in the text."""
+    """The destination of a link reference definition as written, and its offset in the text."""
 
     written: str
     offset: int
 
 
 def definitions(blocks: Blocks) -> Mapping[str, Definition]:
-    """Find the destinations of the link reference definitions, by label."""
+    """Return the destinations of the link reference definitions, by label."""
     if not blocks.definitions:
         return {}
     lines = blocks.source.split("\n")
     found = {}
     for label, (first, end) in blocks.definitions.items():
         text = "\n".join(lines[first:end])
-        if goal := _DEFINITION.search(text):
-            start = goal.start(1)
+        if destination := _DEFINITION.search(text):
+            start = destination.start(1)
             column = start - (text.rfind("\n", 0, start) + 1)
             offset = blocks.starts[first + text.count("\n", 0, start)] + column
-            found[label] = Definition(goal[1], offset)
+            found[label] = Definition(destination[1], offset)
     return found
 
 
 class SourceMap:
-    """Where the lines and cells of one inline block stand in the text."""
+    """Map offsets in the cells of one inline block to offsets in the text."""
 
     def __init__(self, inline_block: InlineBlock, blocks: Blocks, lines: list[str]) -> None:
-        """Take the blocks of an inline block, and the lines of their source."""
+        """Take an inline block, all blocks, and the lines of their source."""
         self.inline_block = inline_block
         self.runs: list[list[tuple[int, int]]] = []
-        """For each cell, offsets in it from which the text is the same, and where: -1 nowhere."""
+        """For each cell, start offsets of runs in it and in the text, -1 if not there."""
         if inline_block.row:
             self._add_cells(blocks.starts[inline_block.line], lines[inline_block.line])
         else:
@@ -53,7 +53,7 @@ class SourceMap:
             self._add_lines(blocks.starts[inline_block.line : end], lines[inline_block.line : end])
 
     def offset(self, cell: int, at: int) -> int | None:
-        """Turn an offset in a cell into one in the text, where there is a link."""
+        """Return the offset in the text of a link's offset in a cell; None if unknown."""
         runs = self.runs[cell]
         begin, base = runs[max(0, bisect_right(runs, at, key=itemgetter(0)) - 1)]
         if base < 0:
@@ -66,7 +66,7 @@ class SourceMap:
     def _add_cells(self, base: int, line: str) -> None:
         at = 0
         for cell in self.inline_block.cells:
-            # A cell with a bracket isn't part of one without, so that skipping those is safe.
+            # Cells without a bracket can be skipped: one with a bracket is never found inside them.
             column = line.find(cell.replace("|", r"\|"), at) if "[" in cell else -1
             self.runs.append([(0, base + column if column >= 0 else -1)])
             at = max(at, column + 1)
@@ -77,7 +77,7 @@ class SourceMap:
         for part, base, line in zip(
             self.inline_block.cells[0].split("\n"), starts, lines, strict=False
         ):
-            # The parser writes tabs of an indentation as spaces. Rightmost, since nothing with a
+            # Without indentation, whose tabs the parser writes as spaces. Rightmost, since no
             # bracket follows the text in its line.
             text = part.lstrip(" \t")
             column = line.rfind(text)

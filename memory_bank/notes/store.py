@@ -1,4 +1,4 @@
-"""The files of a bank: read, write, trash and restore them; nobody else writes a note."""
+"""Read, write, trash and restore the notes of a bank; no other module writes notes."""
 
 import os
 import threading
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
 
 _TRASH = ".trash"
 _STALE = 60.0
-"""Seconds after which a temporary file is no writer's any more."""
+"""Seconds after which a temporary file is not in use any more."""
 
 
 class Trashed(NamedTuple):
-    """A deleted note: where it was, and when it was deleted."""
+    """A deleted note: its former path, and the time of deletion as in `_stamp`."""
 
     path: str
     stamp: str
 
 
 class Store:
-    """The notes of one bank as files."""
+    """The files of the notes of one bank."""
 
     def __init__(
         self,
@@ -47,11 +47,11 @@ class Store:
         allowed: Collection[str] = (),
         allow_secrets: bool = False,
     ) -> None:
-        """Work on the files of the bank at `layout`.
+        """Use the files of the bank at `layout`.
 
-        `repaired` is called when a change was finished that a killed writer had left half done,
-        `placing` with the path of each note before it comes to a place where none was. `allowed`
-        has the fingerprints of values that are no secrets.
+        `repaired` is called after an interrupted change was finished, `placing` with each new
+        path before a note is written to it. `allowed` has the fingerprints of values that are no
+        secrets.
         """
         self._allowed = allowed
         self._allow_secrets = allow_secrets
@@ -64,10 +64,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the bank's lock for one change; a change that a kill cut short is finished first.
-
-        A thread that holds it may ask for it again.
-        """
+        """Hold the bank's lock for one change, after finishing an interrupted one; reentrant."""
         with self._mutex:
             if self._held:
                 yield
@@ -81,14 +78,14 @@ class Store:
                     self._held = False
 
     def _recover(self) -> None:
-        """Finish or undo what a killed writer left; the caller holds the lock."""
+        """Finish or undo an interrupted change; the caller holds the lock."""
         if self.interrupted():
             notes.journal.recover(self.root, self._trash)
             if self._repaired is not None:
                 self._repaired()
 
     def interrupted(self) -> bool:
-        """Tell whether a killed writer left a change to finish."""
+        """Tell whether there is an interrupted change."""
         return any(name.startswith(JOURNAL_PREFIX) for name in names_in(self.root, _TRASH))
 
     def read(self, path: str) -> "Note":
@@ -103,7 +100,7 @@ class Store:
         return data
 
     def exists(self, path: str) -> bool:
-        """Tell whether a file has this path, or one that some file systems take for the same."""
+        """Tell whether a file has this path, or one that some file systems consider equal."""
         with suppress(FileNotFoundError, NotADirectoryError), held(self.root, path) as file:
             if file.exists():
                 return True
@@ -121,7 +118,7 @@ class Store:
     def create(self, path: str, text: str, *, given: str = "") -> str:
         """Write a new note and return its etag; raise NoteExists when the name is taken.
 
-        `given` is what the caller wrote of it. Raises SecretFound.
+        `given` is the text from the caller. Raises SecretFound.
         """
         with self.writing():
             self.check_new(path, text, given=given)
@@ -132,7 +129,7 @@ class Store:
         return etag(data)
 
     def check_new(self, path: str, text: str, *, given: str = "") -> None:
-        """Raise what `create` would raise for this path and text, before anything is written."""
+        """Raise the error that `create` would raise for this path and text."""
         names.check_new(path)
         if self.exists(path):
             raise files.taken(path)
@@ -174,8 +171,8 @@ class Store:
     def apply(self, changes: "Sequence[Change]", *, given: str = "", keep: str = "") -> None:
         """Make several changes, all or none; the caller is inside `writing`.
 
-        The note at `keep` is copied to the trash before. Raises SecretFound for a secret that is
-        in none of the changed notes yet, nor in one of their names.
+        The note at `keep` is copied to the trash first. Raises SecretFound for a secret that is not
+        yet in one of the changed notes or their names.
         """
         for change in changes:
             with suppress(FileNotFoundError, NotADirectoryError), held(self.root, change.path):
@@ -200,19 +197,19 @@ class Store:
     def _check_changes(self, changes: "Sequence[Change]", given: str) -> None:
         if self._allow_secrets:
             return
-        there = [change.path for change in changes if change.expected != files.ABSENT]
-        data = [files.read_in(self.root, path) or b"" for path in there]
-        before = [*there, *map(_text, data)]
+        existing = [change.path for change in changes if change.expected != files.ABSENT]
+        data = [files.read_in(self.root, path) or b"" for path in existing]
+        before = [*existing, *map(_text, data)]
         for change in changes:
             if change.data is not None:
-                name = "" if change.path in there else change.path
+                name = "" if change.path in existing else change.path
                 text = _text(change.data)
                 self._check_secrets(text, before, given=given, path=name)
 
     def _check_secrets(
         self, text: str, before: Sequence[str], *, given: str, path: str = ""
     ) -> None:
-        """Raise SecretFound for a text that adds one to what was there before."""
+        """Raise SecretFound for a text with a secret that is not in `before`."""
         if not self._allow_secrets:
             notes.secret_gate.check(text, before, given=given, path=path, allowed=self._allowed)
 
@@ -228,7 +225,7 @@ class Store:
         return trashed
 
     def keep(self, path: str) -> Trashed:
-        """Put a copy of a note into the trash, before it is rewritten beyond recognition."""
+        """Copy a note to the trash, before it is rewritten."""
         trashed = Trashed(path, _stamp())
         with files.opened(self.root, path, "copy") as source, self._in_trash(trashed) as copy:
             files.copy(source, copy)
@@ -246,7 +243,7 @@ class Store:
         return sorted(found, key=lambda note: (note.stamp, note.path), reverse=True)
 
     def restore(self, path: str, target: str = "") -> str:
-        """Bring back the newest deleted note of a path, to `target` if given; return its path."""
+        """Restore the last deleted note of a path, to `target` if given; return its path."""
         wanted = names.key(path)
         with self.writing():
             found = next((t for t in self.trashed() if names.key(t.path) == wanted), None)
@@ -265,23 +262,23 @@ class Store:
         return target
 
     def scan(self) -> Scan:
-        """Look at every Markdown file of the bank, hidden folders left out.
+        """Scan every Markdown file of the bank, except in hidden folders.
 
         Raises StorageFailed for a folder that can't be read: its notes are not gone.
         """
         return scan(self.root)
 
     def sweep(self, paths: Sequence[str]) -> None:
-        """Remove temporary files that killed writers left; those of a living one are young."""
+        """Remove temporary files of killed writers, which are older than those in use."""
         limit = time.time() - _STALE
         for path in paths:
-            # gone meanwhile, or held open: the next sweep's
+            # removed meanwhile, or open: left to the next sweep
             with suppress(OSError, BadName), held(self.root, path) as file:
                 if file.stat().st_mtime < limit:
                     file.unlink()
 
     def _make_trash(self) -> None:
-        """Make the trash, which git ignores whatever the project's own rules are."""
+        """Make the trash, with its own `.gitignore`."""
         if self._trash.is_symlink():
             raise StorageFailed(
                 f"{self._trash} is a symbolic link", "remove it: a plain folder is made"
@@ -294,24 +291,24 @@ class Store:
 
     @contextmanager
     def _in_trash(self, trashed: Trashed) -> Iterator[Entry]:
-        """Hold the place of a deleted note open, made if it is not there."""
+        """Open the folder of a deleted note in the trash, made if missing."""
         self._make_trash()
         path = f"{_TRASH}/{trashed.stamp}/{trashed.path}"
         with files.opened(self.root, path, "move", make=True) as file:
             yield file
 
     def _remove_empty(self, path: str) -> None:
-        """Remove the folders of the trash that a path leaves empty."""
+        """Remove the folders of a path in the trash that are empty."""
         while (path := path.rpartition("/")[0]) != _TRASH:
             try:
                 with held(self.root, path) as folder:
                     folder.rmdir()
             except (OSError, BadName):
-                return  # others of the same moment are still there
+                return  # not empty
 
 
 def _text(data: bytes) -> str:
-    """Return what a file's bytes say, also of one that holds no text at all."""
+    """Decode a file's bytes; a binary file as Latin-1."""
     try:
         return notes.decoding.decode(data).text
     except UnreadableNote:
@@ -319,5 +316,5 @@ def _text(data: bytes) -> str:
 
 
 def _stamp() -> str:
-    """Return a name for a moment that sorts by time and is never given twice."""
+    """Return the current time as a name that sorts by time."""
     return datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")

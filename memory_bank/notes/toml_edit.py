@@ -1,6 +1,6 @@
-"""TOML front matter: read it, and change top-level keys leaving all other characters alone.
+"""Read TOML front matter, and change top-level keys without changing other characters.
 
-The standard library's parser keeps no places, so `memory_bank.toml` finds the statements.
+The standard library's parser returns no offsets, so `memory_bank.toml` finds the statements.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CONTROL = re.compile(r"[\x7f-\x9f]")
 
 
 def values(block: str) -> dict[str, object]:
-    """Return what a block says, dates as dates; raise BlockError."""
+    """Return the values of a block, dates as dates; raise BlockError."""
     try:
         found = toml.loads(block)
         repr(found)  # fails on a number of 5,000 digits, which nobody could print or compare
@@ -40,8 +40,8 @@ def values(block: str) -> dict[str, object]:
 def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
     """Return the block with these top-level keys set, or without those set to None.
 
-    A new key stands behind the last top-level one. Raise BlockError for a table, a dotted key
-    and whatever else is no single `key = value`.
+    A new key follows the last top-level one. Raise BlockError for a table, a dotted key and all
+    else that is not a single `key = value`.
     """
     old = values(block)
     edits: list[tuple[int, int, str]] = []
@@ -56,7 +56,7 @@ def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
             newline = last_break(block[:end] or block, newline)
             edits.append((end, end, f"{head} = {render(value)}{newline}"))
         elif key not in statements:
-            raise BlockError(f"key {key!r} is no plain `key = value`")
+            raise BlockError(f"key {key!r} is not a plain `key = value`")
         elif value is None:
             place = statements[key]
             edits.append((line_start(block, place.start), place.end, ""))
@@ -84,7 +84,7 @@ def render(value: object) -> str:
 
 
 def expected(value: object) -> object:
-    """Return what reading gives for a value that was written: as for YAML, but dates are dates."""
+    """Return the value that reading a written value gives: as for YAML, but dates are dates."""
     if isinstance(value, datetime):
         return datetime.fromisoformat(iso(value))
     if isinstance(value, date):

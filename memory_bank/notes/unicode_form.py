@@ -1,26 +1,26 @@
-"""Unicode's composed form, in time that grows with the text."""
+"""Normalise text to NFC in linear time."""
 
 from __future__ import annotations
 
 import unicodedata
 
 _LONGEST = 60
-"""Marks in a row that are put in order; the longest of any language are below ten."""
-# Letters by their class, but what they stand for are marks.
+"""Maximum length of a run of marks that is sorted as one; real text has fewer than ten."""
+# Of combining class 0, but they decompose to marks.
 _MARKS = "\u0f73\u0f75\u0f81"
 
 
 def nfc(text: str) -> str:
-    """Return a text in the form NFC.
+    """Return a text in NFC.
 
-    Of more than 60 combining marks in a row, each 60 are composed by themselves: the library puts
-    marks in order in the square of their number.
+    A run of more than 60 combining marks is normalised in pieces of 60, since the library sorts
+    marks in quadratic time.
     """
     if text.isascii():
         return text
     parts, done = list[str](), 0
     at = _LONGEST
-    # A run of more than that many marks holds one of these places.
+    # A run of more marks includes one of these offsets.
     while at < len(text):
         if not _is_mark(text[at]):
             at += _LONGEST

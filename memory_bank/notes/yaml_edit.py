@@ -1,4 +1,4 @@
-"""Change some keys of a YAML block and leave every other character where it is."""
+"""Change some keys of a YAML block without changing other characters."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from memory_bank.notes.yaml_write import expected, line, render
 Edit = tuple[int, int, str]
 _COLON = re.compile(r"[ \t]*:")
 _DASH = re.compile(r"[ \t]*-[ \t]*")
-# The rest of a block scalar's first line: its marks, then perhaps a comment.
+# The rest of a block scalar's first line: indicators, then an optional comment.
 _HEADER = re.compile(r"[^\r\n#]*?([ \t]+#[^\r\n]*)?(?=[\r\n]|\Z)")
 
 
 def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
     """Return the block with these keys set, or without those set to None; raise BlockError.
 
-    Of a key given twice the last one is changed, for it counts; a removal takes all. A new key
-    is one line at the end. Items of a list that stay keep their quotes and comments.
+    Of duplicate keys, the last one, which counts, is changed, and all are removed. A new key is a
+    line at the end. Items of a list that stay keep their quotes and comments.
     """
     root = parse(block)
     old, _ = values(root, block)
@@ -67,7 +67,7 @@ def _pairs(node: Node) -> list[tuple[Node, Node]]:
 
 
 def _indent(block: str, node: Node) -> str | None:
-    """Return the white space before a node, None when something else is there too."""
+    """Return the white space before a node; None if there is other text."""
     before = block[line_start(block, node.start) : node.start]
     return None if before.strip(" ") else before
 
@@ -81,7 +81,7 @@ def _removal(block: str, key: Node, value: Node) -> Edit:
 def _change(
     block: str, pair: tuple[Node, Node], old: object, new: object, *, flow: bool = False
 ) -> list[Edit]:
-    """Return the edits that give a key another value, in the shape that the old one has."""
+    """Return the edits that change the value of a key, in the style of the old value."""
     key, value = pair
     if isinstance(new, list | tuple) and new and isinstance(old, list):
         change = _change_list(block, value, old, new)
@@ -124,7 +124,7 @@ def _change_list(
 
 
 def _flow(block: str, node: Node, spans: list[tuple[int, int]], pieces: Sequence[int | str]) -> str:
-    """Write a list or map between brackets anew: old parts by their index, new ones as text."""
+    """Rewrite a flow collection: old items by their index, new ones as text."""
     opening = 1 + min(at for mark in "[{" if (at := block.find(mark, node.start)) >= 0)
     if not spans:
         spans = [(opening, opening)]
@@ -139,7 +139,7 @@ def _flow(block: str, node: Node, spans: list[tuple[int, int]], pieces: Sequence
 
 
 def _block_list(block: str, node: Node, pieces: Sequence[int | str]) -> Edit | None:
-    """Write a list of lines with dashes anew; None when its lines hold something else too."""
+    """Rewrite a block sequence; None if its lines have other text."""
     begin = end = line_start(block, node.children[0].start)
     leads: list[str] = []
     gaps: list[str] = []
@@ -156,7 +156,7 @@ def _block_list(block: str, node: Node, pieces: Sequence[int | str]) -> Edit | N
     kept = {piece for piece in pieces if isinstance(piece, int)}
     gaps.append("")
     for index in range(len(items)):
-        if index not in kept:  # comments above an item that goes stay where they are
+        if index not in kept:  # comments above a removed item stay
             gaps[index + 1] = gaps[index] + gaps[index + 1]
     lead = leads[0] if leads[0].endswith((" ", "\t")) else f"{leads[0]} "
     newline = last_break(items[-1], "\n")
@@ -170,7 +170,7 @@ def _block_list(block: str, node: Node, pieces: Sequence[int | str]) -> Edit | N
 def _edit_flow(
     block: str, root: Node, old: Mapping[str, object], changes: Mapping[str, object]
 ) -> str:
-    """Edit a block that is one map between braces, as JSON is; what looks like JSON stays it."""
+    """Edit a block that is one flow mapping; if it looks like JSON, it stays JSON."""
     pairs = _pairs(root)
     last = {key.text: index for index, (key, _) in enumerate(pairs)}
     json_like = block[root.start + 1 :].lstrip().startswith('"')

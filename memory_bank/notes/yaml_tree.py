@@ -1,8 +1,8 @@
-"""YAML front matter as a tree of places and as values: nothing lost, guessed or run.
+"""Parse YAML front matter into a tree with offsets, and convert it to values.
 
-PyYAML's C scanner does the parsing; its composer and constructor are not used. They crash the
-interpreter on 40,000 open brackets, follow aliases to the place of their anchor, and turn words
-into other values (`yes`, `012`, `12:30`, `1.10`).
+Only PyYAML's C parser is used, not its composer and constructor. They crash the interpreter on
+40,000 open brackets, give aliases the offset of their anchor, and convert words to other values
+(`yes`, `012`, `12:30`, `1.10`).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ MAX_DEPTH = 100
 MAX_VALUES = 20_000
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a wheel without C is 8x slower
 
-# What YAML forbids. Checked here so that the fault names its line with either scanner; a byte
-# order mark at the start would also shift every place by one.
+# Characters that YAML forbids. Checked here so that the fault has a line with either parser; a byte
+# order mark at the start would also shift all offsets by one.
 _FORBIDDEN = re.compile(
     r"\A\ufeff|[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
@@ -36,14 +36,14 @@ _KEEPS = re.compile(r"[^\r\n#]*[|>][0-9]?\+")
 _DIRECTIVE = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?[\r\n])*+%")
 _TYPED = {"", *(f"tag:yaml.org,2002:{name}" for name in ("int", "float", "bool", "null"))}
 _MAX_FAULTS = 20
-# `title: [[Note]]` and `created: {{date}}` are a wikilink and a template's hole that someone
-# forgot to quote, not a list in a list.
+# `title: [[Note]]` and `created: {{date}}` are an unquoted wikilink and an unquoted placeholder,
+# not nested collections.
 _BRACKETS = re.compile(r"\[\[[^\[\]{},\r\n]+\]\]|\{\{[^\[\]{},\r\n]+\}\}")
 
 
 @dataclass(slots=True)
 class Node:
-    """A value and where it stands: from its tag or anchor to its last own character."""
+    """A value with its offsets, from its tag or anchor to its last character."""
 
     kind: Literal["scalar", "alias", "list", "map"]
     start: int
@@ -51,18 +51,18 @@ class Node:
     text: str = ""
     """A scalar's text, quotes and escapes resolved."""
     style: str = ""
-    """A scalar's quote or block mark; empty when plain."""
+    """A scalar's quote or block indicator; empty if plain."""
     tag: str = ""
-    """As given; empty when the value's look decides."""
+    """The explicit tag, or empty."""
     flow: bool = False
     children: list[Node] = field(default_factory=list)
-    """A list's items; a map's keys and values by turns."""
+    """A list's items; a map's keys and values, alternating."""
     target: Node | None = None
-    """What an alias stands for."""
+    """The node that an alias refers to."""
 
 
 def parse(block: str) -> Node | None:
-    """Return the tree of a block, None when it holds no value; raise BlockError."""
+    """Return the tree of a block; None if it has no value. Raises BlockError."""
     if bad := _FORBIDDEN.search(block):
         reason = f"character U+{ord(bad[0]):04X} is not allowed in YAML"
         raise BlockError(reason, bad.start())
@@ -73,7 +73,7 @@ def parse(block: str) -> Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         reason = ", ".join(part for part in (error.context, error.problem) if part)
-        # The scanner meets the end where something above was left open.
+        # If something was not closed, the error is at the end of the block.
         index = min(mark.index, len(block.rstrip())) if mark else 0
         raise BlockError(reason, index) from error
     except yaml.YAMLError as error:
@@ -118,7 +118,7 @@ def _node(
     tag = event.tag or ""
     if isinstance(event, yaml.ScalarEvent):
         style = event.style or ""
-        # Only the scanner without C lets halves of surrogate pairs through.
+        # Only the parser without C accepts halves of surrogate pairs.
         if not event.value.isascii() and _SURROGATE.search(event.value):
             raise BlockError("half a surrogate pair is no character", start)
         if style in {"|", ">"}:
@@ -139,38 +139,38 @@ def _end_of(event: Any) -> int:  # noqa: ANN401  (in the stubs its places may be
 
 
 def _block_scalar_end(block: str, start: int, end: int) -> int:
-    """Give the blank lines behind a block scalar back, unless `+` makes them its own."""
+    """Return the end of a block scalar without blank lines after it, unless `+` keeps them."""
     text = block[start:end]
     if _KEEPS.match(text):
         return end - (2 if text.endswith("\r\n") else text.endswith(("\n", "\r")))
     bare = text.rstrip(" \t\r\n")
     blank = text[len(bare) :]
-    # White space behind the last word of a line is the word's.
+    # White space after the last word of a line belongs to the scalar.
     return start + len(bare) + len(blank) - len(blank.lstrip(" \t"))
 
 
 def values(root: Node | None, block: str) -> tuple[dict[str, object], list[Fault]]:
-    """Return what a tree says, keys as written; raise BlockError if it is no mapping.
+    """Return the values of a tree, keys as written; raise BlockError if it is not a mapping.
 
-    A plain word becomes a number, true, false or null only if that prints as it was written;
-    everything else stays text: `yes`, `012`, `12:30`, `1.10`, dates. So nothing is lost, and all
-    values fit into JSON. Of keys given twice the last one counts.
+    A plain word becomes a number, true, false or null only if that prints the same; others stay
+    text: `yes`, `012`, `12:30`, `1.10`, dates. So nothing is lost, and all values are valid in
+    JSON. Of duplicate keys, the last one counts.
     """
     if root is None:
         return {}, []
     if root.kind != "map":
         raise BlockError("not a mapping of keys to values", root.start)
-    walk = _Walk(block)
-    return walk.mapping(root, 0), walk.faults
+    reader = _ValueReader(block)
+    return reader.mapping(root, 0), reader.faults
 
 
-class _Walk:
-    """Turn nodes into values; bounded, because aliases can stand for more than memory holds."""
+class _ValueReader:
+    """Converts nodes to values; limited, since aliases can expand beyond the memory."""
 
     def __init__(self, block: str) -> None:
         self.block = block
         self.faults: list[Fault] = []
-        # In values and their characters: only aliases reach the limit.
+        # Number of values and characters; only aliases can reach the limit.
         self.left = 1000 + 2 * len(block)
 
     def value(self, node: Node, depth: int) -> object:
@@ -206,7 +206,7 @@ def _scalar(node: Node) -> object:
 
 
 def plain(text: str) -> object:
-    """Return what an unquoted word means."""
+    """Return the value of an unquoted word."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "-0123456789":

@@ -1,4 +1,4 @@
-"""Values to YAML on one line, quoted only where some reader would take them for something else."""
+"""Write values as YAML on one line, quoted only where a parser would read another value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memory_bank.errors import BadInput
 from memory_bank.notes.dates import iso
 from memory_bank.notes.yaml_tree import plain
 
-# A word that YAML 1.1 or 1.2, in whatever program, reads as something else than text.
+# A word that any parser of YAML 1.1 or 1.2 reads as something else than text.
 _OTHER = re.compile(
     r"~|null|true|false|yes|no|on|off|y|n|<<|="
     r"|[-+]?\.(?:inf|nan)"
@@ -41,7 +41,7 @@ def line(key: str, value: object) -> str:
 
 
 def render(value: object, *, flow: bool = False) -> str:
-    """Return a value on one line, `flow` when it stands between brackets; raise BadInput."""
+    """Return a value on one line; `flow` if it is inside brackets. Raises BadInput."""
     if value is None:
         return "null" if flow else ""
     if isinstance(value, bool):
@@ -56,13 +56,13 @@ def render(value: object, *, flow: bool = False) -> str:
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, list | tuple):
         inside = ", ".join(render(item, flow=True) for item in value)
-        # `[[a]]` would be read as a wikilink that someone forgot to quote.
+        # `[[a]]` would be read as an unquoted wikilink.
         return f"[ {inside} ]" if inside.startswith("[") else f"[{inside}]"
     return str(expected(value))
 
 
 def expected(value: object) -> object:
-    """Return what reading gives for a value that was written; raise BadInput."""
+    """Return the value that reading a written value gives; raise BadInput."""
     if isinstance(value, Mapping):
         return {str(key): expected(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

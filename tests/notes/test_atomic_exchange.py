@@ -15,7 +15,7 @@ import pytest
 from memory_bank.errors import Conflict
 from memory_bank.layout import Layout
 from memory_bank.notes import files
-from memory_bank.notes.atomic_exchange import exchange, written_now
+from memory_bank.notes.atomic_exchange import exchange, open_for_writing
 from memory_bank.notes.folders import Entry
 from memory_bank.notes.identity import etag
 from memory_bank.notes.journal import Change
@@ -106,7 +106,7 @@ def test_a_save_between_two_swaps_is_the_newest(
 @linux
 def test_a_program_that_is_writing_is_waited_for(file: Path) -> None:
     handle = file.open("r+")
-    assert written_now(file)
+    assert open_for_writing(file)
     timer = threading.Timer(0.1, handle.close)
     timer.start()
     files.replace(file, b"ours", etag(b"old"))
@@ -115,7 +115,7 @@ def test_a_program_that_is_writing_is_waited_for(file: Path) -> None:
     with file.open("r+"), pytest.raises(Conflict, match="is being written"):
         files.replace(file, b"more", etag(b"ours"))
     with file.open():
-        assert not written_now(file)
+        assert not open_for_writing(file)
     assert file.read_text() == "ours"
 
 
@@ -148,14 +148,14 @@ def test_what_is_saved_while_a_note_moves_away_stays(
     """Renaming a note writes the new file and removes the old one."""
     (tmp_path / "a.md").write_text("old")
     store = Store(Layout(tmp_path, tmp_path / ".index"))
-    real = files._untouched
+    real = files._unchanged
 
-    def untouched(file: Entry, expected: str) -> bool:
+    def unchanged(file: Entry, expected: str) -> bool:
         if "leaving" in file.name:
             file.path.write_text("theirs")  # through a handle that was open
         return real(file, expected)
 
-    monkeypatch.setattr(files, "_untouched", untouched)
+    monkeypatch.setattr(files, "_unchanged", unchanged)
     changes = [
         Change("b.md", b"old", files.ABSENT),
         Change("a.md", None, etag(b"old")),

@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from memory_bank.notes.link_parser import found_links, reference_links
+from memory_bank.notes.link_parser import locate_links, reference_links
 from memory_bank.notes.note import Entity, Link, Meta
 from memory_bank.notes.relations import TYPES
 from memory_bank.notes.sections import read_body
@@ -28,7 +28,7 @@ needs_vault = pytest.mark.skipif(not VAULT.exists(), reason=f"no vault at {VAULT
 def links(text: str) -> tuple[Link, ...]:
     """Read the links, and check that both doors to the scanner give the same."""
     found = read_body(text).links
-    assert [link for link, _, _ in found_links(text)] == list(found)
+    assert [link for link, _, _ in locate_links(text)] == list(found)
     return found
 
 

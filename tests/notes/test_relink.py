@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.errors import BadInput
-from memory_bank.notes.link_parser import found_links
+from memory_bank.notes.link_parser import locate_links
 from memory_bank.notes.note import Link
 from memory_bank.notes.relink import relink
 
@@ -75,7 +75,7 @@ def test_a_destination_is_written_so_that_it_is_read_again(
     before: str, new: str, after: str
 ) -> None:
     assert relink(before, to(new)) == after
-    assert found_links(after)[0].link.target.removesuffix(".md") == new
+    assert locate_links(after)[0].link.target.removesuffix(".md") == new
 
 
 def test_wikilinks_in_front_matter_change_and_comments_stay() -> None:
@@ -137,7 +137,7 @@ def test_the_same_names_give_the_same_text(text: str) -> None:
 
 @given(markdown)
 def test_only_target_spans_change(text: str) -> None:
-    found = found_links(text)
+    found = locate_links(text)
     spans = sorted({(start, end) for _, start, end in found})
     parts, done = [], 0
     for start, end in spans:
@@ -147,7 +147,7 @@ def test_only_target_spans_change(text: str) -> None:
         done = end
     expected = "".join([*parts, text[done:]])
     assert relink(text, lambda _: "NEW", body_start=0) == expected
-    assert [link.target.removesuffix(".md") for link, _, _ in found_links(expected)] == (
+    assert [link.target.removesuffix(".md") for link, _, _ in locate_links(expected)] == (
         ["NEW"] * len(found)
     )
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import mdTrim
 
-from memory_bank.notes.blocks import InlineBlock, cut
+from memory_bank.notes.blocks import InlineBlock, parse_blocks
 from memory_bank.notes.inline_text import plain_text
 from memory_bank.notes.note import Body
 from memory_bank.notes.sections import read_body
@@ -186,19 +186,19 @@ def test_odd_files_are_covered(path: Path) -> None:
         "utf-16" if data.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8", "replace"
     )
     check_cover(text, read_body(text))
-    assert cut(text).inline_blocks == expected(text)
+    assert parse_blocks(text).inline_blocks == expected(text)
 
 
 @needs_vault
 def test_a_vault_is_covered_and_parsed_as_by_markdown_it() -> None:
     for _, text in vault("en"):
         check_cover(text, read_body(text))
-        assert cut(text).inline_blocks == expected(text)
+        assert parse_blocks(text).inline_blocks == expected(text)
 
 
 @given(markdown)
 def test_blocks_are_those_of_markdown_it(text: str) -> None:
-    assert cut(text).inline_blocks == expected(text)
+    assert parse_blocks(text).inline_blocks == expected(text)
 
 
 REFERENCE = MarkdownIt("commonmark", {"maxNesting": 1000}).enable("table")
