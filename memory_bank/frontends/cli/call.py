@@ -1,4 +1,4 @@
-"""The call that a command answers: where its bank is, and where its answer goes."""
+"""The context of one command: its bank, and where its output goes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from memory_bank.bank import Bank
 
 FOUND, NOTHING, FAILED = 0, 1, 3
-"""Exit codes: found or done, nothing found, failed (what is wrong must be repaired elsewhere)."""
+"""Exit codes: found or done; nothing found; failed."""
 
 _FALLBACKS = {
     "embeddings_disabled": "embeddings are off",
-    "vectors_pending": "vectors are still being made, `memory-bank sync` makes all",
+    "vectors_pending": "some vectors are not computed yet, `memory-bank sync` computes them",
     "embedder_unavailable": "the embedder is not available, see `memory-bank embedder test`",
 }
 
@@ -32,11 +32,11 @@ Value = TypeVar("Value")
 
 
 class BadUsage(BadInput):
-    """Options that are wrong, or don't go together."""
+    """Wrong options, or options that can't be combined."""
 
 
 class Call:
-    """One call of a command: where its bank is and how it answers."""
+    """One call of a command: where its bank is and where its output goes."""
 
     def __init__(
         self,
@@ -46,103 +46,107 @@ class Call:
         json: bool = False,
         allow_secret: bool = False,
     ) -> None:
-        """Take over what the command line says for every command."""
+        """Keep the options that every command has."""
         self.command = command
         self.named_bank = bank
         """The folder given by `--bank` or MEMORY_BANK."""
         self.json = json
         self.allow_secret = allow_secret
         self.root: Path | None = None
-        self._page = Console(sys.stdout)
-        self._aside = Console(sys.stderr)
-        self._bars = Bars(self._aside)
+        self._console = Console(sys.stdout)
+        self._stderr = Console(sys.stderr)
+        self._bars = Bars(self._stderr)
         self._repairs, self._notices = Reports(), Reports()
 
     @property
-    def page(self) -> Console:
-        """Where the answer goes; whoever writes it has no more progress to show."""
+    def console(self) -> Console:
+        """The console on stdout, for the answer; progress bars are removed first."""
         self._bars.stop()
-        return self._page
+        return self._console
 
     @property
-    def aside(self) -> Console:
-        """Where remarks go."""
+    def stderr(self) -> Console:
+        """The console on stderr, for remarks; progress bars are removed first."""
         self._bars.stop()
-        return self._aside
+        return self._stderr
 
     @property
     def progress(self) -> Report | None:
-        """What is to be told how far a long action is; None when nobody looks."""
+        """The callback for the progress of a long action; None without a terminal."""
         return self._bars.report
 
     @contextmanager
     def open(self) -> Iterator[Bank]:
-        """Open the bank that is meant, and close it in the end."""
+        """Open the bank, and close it at the end."""
         from memory_bank.bank import Conditions, open_bank
 
-        told = Conditions(self.progress, repairs=self._repairs, notices=self._notices)
+        conditions = Conditions(self.progress, repairs=self._repairs, notices=self._notices)
         try:
-            bank = open_bank(self.named_bank, allow_secrets=self.allow_secret, conditions=told)
+            bank = open_bank(
+                self.named_bank, allow_secrets=self.allow_secret, conditions=conditions
+            )
         except FileNotFoundError as error:
-            raise NoBank("the working directory is gone", "change to one that is there") from error
+            raise NoBank(
+                "the working directory no longer exists", "change to an existing directory"
+            ) from error
         self.root = bank.layout.root
         try:
             with bank:
                 yield bank
         finally:
             self._bars.stop()
-            if not self.json:  # a program finds both inside
-                self._say_aside()
+            if not self.json:  # a JSON document contains both
+                self._print_reports()
 
     def place(self, path: str, line: int | None = None) -> str:
         """Return where a note is, as seen from the working directory."""
         return place(self.root / path if self.root else path, line)
 
     def answer(self, value: Value, render: Callable[[Value], None]) -> None:
-        """Print an answer: as JSON when that is wanted, else by `render`."""
+        """Print an answer: as JSON with `--json`, else by `render`."""
         if self.json:
             self.document(value)
         else:
             render(value)
 
     def document(self, value: object) -> None:
-        """Print an answer as JSON, with repairs and notices."""
+        """Print an answer as JSON, including repairs and notices."""
         shown, repaired, notices = plain(value), self._repairs.take(), self._notices.take()
         if repaired and isinstance(shown, dict):
             shown = {**shown, "repaired": repaired}
         if notices and isinstance(shown, dict):
             shown = {**shown, "notices": notices}
-        self.page.document(with_former_names(shown))
+        self.console.document(with_former_names(shown))
 
     def show_repaired(self, repaired: Sequence[str]) -> None:
-        """Print what was repaired, where that is part of the answer."""
+        """Print repairs as part of the answer."""
         if repaired:
-            self.page.line(("repaired: ", "good"), actions.maintenance.described(repaired))
+            self.console.line(("repaired: ", "good"), actions.maintenance.described(repaired))
 
     def remark(self, text: str) -> None:
-        """Say something beside the answer."""
-        self.page.flush()  # in order, where both go to one terminal
-        self.aside.labelled("", "", text)
+        """Print a remark on stderr."""
+        self.console.flush()  # keeps the order when both go to one terminal
+        self.stderr.labelled("", "", text)
 
     def warn(self, text: str | None) -> None:
-        """Say what makes the answer poorer, if something does."""
+        """Print a warning on stderr, if there is one."""
         if text:
-            self.page.flush()
-            self.aside.labelled("warning: ", "warn", text)
+            self.console.flush()
+            self.stderr.labelled("warning: ", "warn", text)
 
     def fallback(self, reason: str | None) -> None:
-        """Say why an answer is by words only, if it is."""
+        """Print why results are lexical only, if they are."""
         if reason:
             why = _FALLBACKS.get(reason, "the embedder gave no answer")
-            self.warn(f"found by words only: {why} ({reason})")
+            self.warn(f"lexical results only: {why} ({reason})")
 
-    def _say_aside(self) -> None:
-        """Say beside the answer what was repaired, and notices."""
+    def _print_reports(self) -> None:
+        """Print repairs and notices on stderr."""
         if repaired := self._repairs.take():
-            self.aside.labelled("repaired: ", "dim", actions.maintenance.described(repaired))
+            self.stderr.labelled("repaired: ", "dim", actions.maintenance.described(repaired))
         for notice in self._notices.take():
             self.remark(notice)
 
-    def wrong(self, message: str) -> BadUsage:
-        """Return the error that a combination of options deserves."""
+    def usage_error(self, message: str) -> BadUsage:
+        """Return the error for a wrong combination of options."""
         return BadUsage(message, f"see `{self.command} -h`")

@@ -1,4 +1,4 @@
-"""What the commands that change a note say."""
+"""The output of commands that change a note."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ if TYPE_CHECKING:
 
 
 def show_written(call: Call, done: Written, verb: str = "changed") -> None:
-    """Say what became of a note."""
-    call.page.line(f"{verb if done.changed else 'unchanged'} ", (call.place(done.path), "place"))
+    """Print whether a note was changed, and any warning."""
+    call.console.line(f"{verb if done.changed else 'unchanged'} ", (call.place(done.path), "place"))
     call.warn(done.warning)

@@ -1,4 +1,4 @@
-"""Let click read a command line and run its command; its errors become ours."""
+"""Run a command line with click, and translate click's errors into ours."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from memory_bank.frontends.cli.call import BadUsage
 from memory_bank.frontends.cli.root import PROGRAM, root
 
 COMPLETE = "_MEMORY_BANK_COMPLETE"
-"""The variable by which a shell asks for completions."""
+"""The environment variable by which a shell asks for completions."""
 
 
 class Failed(MemoryBankError):
-    """Click could not do something."""
+    """An error of click other than wrong usage."""
 
 
 def invoke(args: list[str]) -> int:
     """Run a command line and return its exit code.
 
-    Raises BadUsage for options that are wrong, Failed, KeyboardInterrupt.
+    Raises BadUsage for wrong options, Failed, KeyboardInterrupt.
     """
     if COMPLETE in os.environ:
         return shell_complete(root(), {}, PROGRAM, COMPLETE, os.environ[COMPLETE])

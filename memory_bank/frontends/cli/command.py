@@ -1,4 +1,4 @@
-"""What makes a command of a function: its help, and the options `--bank` and `--json`."""
+"""A decorator that makes a command of a function, with the options `--bank` and `--json`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def shared_options() -> list[click.Option]:
             expose_value=False,
             callback=_keep(_BANK),
             type=click.Path(file_okay=False),
-            help="The bank, or a project that has one [env: MEMORY_BANK]",
+            help="The bank, or a project with a bank [env: MEMORY_BANK]",
         ),
         click.Option(
             ["--json"],
@@ -69,7 +69,7 @@ def shared_options() -> list[click.Option]:
 
 
 def named_bank(ctx: click.Context) -> str | None:
-    """Return the folder given by `--bank`, behind the command or before it, or MEMORY_BANK."""
+    """Return the folder given by `--bank`, before or after the command, or by MEMORY_BANK."""
     return ctx.meta.get(_BANK) or os.environ.get("MEMORY_BANK") or None
 
 

@@ -1,4 +1,4 @@
-"""All that the commands print goes through a `Console`."""
+"""A console: prints text, tables, Markdown and JSON, with every harmful character escaped."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _NARROW, _BROAD, _UNKNOWN = 40, 100, 80
 _MODERN = frozenset(["WT_SESSION", "TERM", "TERM_PROGRAM", "ANSICON"])
 """Variables that consoles with colours set on Windows."""
 _LEAST = 4
-"""Columns in which the start of a text still says something."""
+"""Columns below which the start of a text is not worth printing."""
 
 
 class Console:
-    """Where text goes; every text is made visible first, since notes may hold anything."""
+    """An output stream; harmful characters are escaped, since notes may contain anything."""
 
     def __init__(self, stream: TextIO) -> None:
         """Write to a stream, in colours if it is a terminal that wants them."""
@@ -56,17 +56,17 @@ class Console:
         return min(self.columns, _BROAD)
 
     def line(self, *pieces: Piece) -> None:
-        """Print one line; what would break it is written out."""
+        """Print one line; line ends inside it are escaped."""
         self.write("".join(self._painted(piece) for piece in pieces) + "\n")
 
     def block(self, text: str, indent: str = "", style: str = "") -> None:
-        """Print text of several lines, indented; a terminal gets long lines folded."""
+        """Print text of several lines, indented; long lines are wrapped on a terminal."""
         for line in visible(text.replace("\r\n", "\n")).split("\n"):
             for part in self._folded(line, len(indent)):
                 self.line(indent, (part, style))
 
     def labelled(self, label: str, style: str, text: str) -> None:
-        """Print a label and a text behind it; a terminal gets it folded."""
+        """Print a label followed by a text, which is wrapped on a terminal."""
         first, *rest = self._folded(one_line(text), len(label))
         self.line((label, style), first)
         for part in rest:
@@ -79,7 +79,7 @@ class Console:
         self.write(document(value, indent=indent, ascii_only=ascii_only) + "\n")
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        """Print rows in columns: folded into a terminal's width, else aligned by spaces."""
+        """Print rows in columns: wrapped to the width of a terminal, else aligned by spaces."""
         if self.terminal:
             self._rich_table(headings, rows)
             return
@@ -92,13 +92,13 @@ class Console:
             self.write("  ".join(padded).rstrip() + "\n")
 
     def markdown(self, text: str) -> None:
-        """Print Markdown as a terminal shows it best; links say where they lead."""
+        """Print rendered Markdown; links show their targets."""
         from rich.markdown import Markdown
 
-        self.console(self.width).print(Markdown(visible(text), hyperlinks=False))
+        self.rich(self.width).print(Markdown(visible(text), hyperlinks=False))
 
-    def console(self, width: int | None = None) -> RichConsole:
-        """Return this page for what rich draws, as wide as the terminal or as told."""
+    def rich(self, width: int | None = None) -> RichConsole:
+        """Return a rich console on the same stream, as wide as the terminal by default."""
         from rich.console import Console as RichConsole
 
         return RichConsole(
@@ -111,7 +111,7 @@ class Console:
         )
 
     def write(self, text: str) -> None:
-        """Write text as it is; raise StorageFailed when it can't go where it should."""
+        """Write text unchanged; raise StorageFailed if the stream can't be written."""
         try:
             self.stream.write(text)
         except BrokenPipeError:
@@ -120,7 +120,7 @@ class Console:
             raise StorageFailed(f"the answer can't be written: {error.strerror}") from error
 
     def flush(self) -> None:
-        """Send what is still held back."""
+        """Flush the stream; raise StorageFailed if it can't be written."""
         try:
             self.stream.flush()
         except BrokenPipeError:
@@ -149,7 +149,7 @@ class Console:
             table.add_column(heading, style=style, overflow="fold", no_wrap=not number)
         for row in rows:
             table.add_row(*(Text(one_line(cell)) for cell in row))
-        self.console().print(table)
+        self.rich().print(table)
 
 
 def place(path: str | Path, line: int | None = None) -> str:
@@ -163,14 +163,14 @@ def place(path: str | Path, line: int | None = None) -> str:
 
 
 def cells(text: str) -> int:
-    """Return the number of columns that a text takes in a terminal."""
+    """Return the number of terminal columns of a text."""
     if text.isascii():
         return len(text)
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text in at most that many columns, an ellipsis where something is left out."""
+    """Return a text cut to a number of columns, with an ellipsis if it was longer."""
     if cells(text) <= most:
         return text
     if most < _LEAST:
@@ -182,21 +182,21 @@ def cut(text: str, most: int) -> str:
 
 
 def prepare_streams() -> None:
-    """Let every character be written, whatever the encoding: unknown ones are written out."""
+    """Escape characters that the encoding of stdout or stderr does not have."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is None:
             continue
         reconfigure(errors="backslashreplace")
-        if os.name == "nt" and not stream.isatty():  # pragma: no cover  (a pipe has a code page)
+        if os.name == "nt" and not stream.isatty():  # pragma: no cover  (pipes use a code page)
             reconfigure(encoding="utf-8")
 
 
 def _columns(stream: TextIO) -> int:
-    """Return a terminal's columns; `shutil` does this too, and costs 3 ms of every start."""
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told):
-        return int(told)
+    """Return a terminal's columns; `shutil` does this too, but its import takes 3 ms."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
     try:
         return os.get_terminal_size(stream.fileno()).columns or _UNKNOWN
     except (OSError, ValueError):
@@ -212,6 +212,6 @@ def _wants_colour(*, terminal: bool) -> bool:
         return False
     if os.environ.get("FORCE_COLOR", "0") not in {"", "0"}:
         return True
-    if os.name == "nt":  # pragma: no cover  (an old console shows the codes themselves)
+    if os.name == "nt":  # pragma: no cover  (old consoles print the escape codes)
         return terminal and not _MODERN.isdisjoint(os.environ)
     return terminal

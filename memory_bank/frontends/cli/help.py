@@ -21,11 +21,11 @@ _LONG = "memory_bank.long_help"
 _INDENT = 2
 _NARROWEST, _WIDEST = 50, 80
 _NAMES = 26
-"""Columns that names of options take at most before their help moves to the next line."""
+"""Columns of the longest option name that has its help on the same line."""
 
 
 class Helped(click.Command):
-    """A command with both helps; `why` and `examples` are for the long one."""
+    """A command with short and long help; `why` and `examples` are in the long one."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Helped(click.Command):
         examples: Sequence[Example] = (),
         **settings: Any,  # noqa: ANN401  (click's)
     ) -> None:
-        """Take what a click command takes, and what only the long help tells."""
+        """Take the arguments of a click command, and the texts of the long help."""
         super().__init__(name, add_help_option=False, **settings)
         self.why = cleandoc(why)
         self.examples = examples
@@ -43,11 +43,11 @@ class Helped(click.Command):
 
     @property
     def summary(self) -> str:
-        """The one line that says what the command does."""
+        """One line that says what the command does."""
         return (self.help or "").partition("\n")[0].rstrip(".")
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write usage, what it does and the options; in the long form more."""
+        """Write usage, summary and options; reasons and examples in the long form."""
         long = bool(ctx.meta.get(_LONG))
         self.format_usage(ctx, formatter)
         formatter.write_paragraph()
@@ -61,20 +61,20 @@ class Helped(click.Command):
             self.format_examples(formatter)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands of a group; a plain command has none."""
+        """Write the subcommands of a group; a plain command has none."""
 
     def format_examples(self, formatter: click.HelpFormatter) -> None:
-        """Write the examples: what for, then the command line."""
+        """Write the examples: a comment, then the command line."""
         for number, (line, what) in enumerate(self.examples):
             formatter.write("\nExamples:\n" if not number else "")
             formatter.write(f"  # {what}\n  {line}\n")
 
     def option_rows(self, ctx: click.Context) -> list[Row]:
-        """Return the options with their help, both helps in one row at the end."""
+        """Return the options with their help; `-h` and `--help` share the last row."""
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
         records = [option.get_help_record(ctx) for option in options]
         rows = [row for row in records if row is not None and row[0] not in {"-h", "--help"}]
-        return [*rows, ("-h, --help", "Short help; --help tells more, with examples")]
+        return [*rows, ("-h, --help", "Show short help; --help adds details and examples")]
 
 
 class Command(Helped):
@@ -82,10 +82,10 @@ class Command(Helped):
 
 
 class Group(Helped, click.Group):
-    """A command with commands of its own; called without one, it shows its help and fails."""
+    """A command with subcommands; without one it prints its help and fails."""
 
     def __init__(self, name: str, **settings: Any) -> None:  # noqa: ANN401  (click's)
-        """Take what a click group takes, and what only the long help tells."""
+        """Take the arguments of a click group, and the texts of the long help."""
         super().__init__(
             name,
             **settings,
@@ -97,14 +97,14 @@ class Group(Helped, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which one may have been meant."""
+        """Find the command; the error for an unknown one suggests similar names."""
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
             raise click.UsageError(no_such("command", name, self.list_commands(ctx)), ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write one line a command."""
+        """Write one line for each command."""
         rows = []
         for name in self.list_commands(ctx):
             command = self.get_command(ctx, name)
@@ -114,7 +114,7 @@ class Group(Helped, click.Group):
 
 
 def no_such(what: str, name: str, known: Sequence[str]) -> str:
-    """Say that there is no such thing, and name near ones."""
+    """Return the error message for an unknown name, with similar names."""
     near = " or ".join(repr(word) for word in get_close_matches(name, known, cutoff=0.5))
     return f"there is no {what} {name!r}" + (f"; did you mean {near}?" if near else "")
 
@@ -126,7 +126,7 @@ def _bare(ctx: click.Context) -> None:
 
 
 def _filled(text: str, width: int) -> str:
-    """Fold a paragraph, but never inside the name of an option."""
+    """Wrap a paragraph, but never inside the name of an option."""
     return fill(" ".join(text.split()), width, break_on_hyphens=False)
 
 
@@ -138,8 +138,8 @@ def _section(formatter: click.HelpFormatter, heading: str, rows: Sequence[Row]) 
 
 
 def _help_option(name: str, *, long: bool) -> click.Option:
-    def show(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001  (click's)
-        if asked and not ctx.resilient_parsing:
+    def show(ctx: click.Context, _: click.Parameter, given: bool) -> None:  # noqa: FBT001  (click's)
+        if given and not ctx.resilient_parsing:
             ctx.meta[_LONG] = long
             print_help(ctx, Console(sys.stdout))
             ctx.exit()
@@ -154,14 +154,14 @@ def _help_option(name: str, *, long: bool) -> click.Option:
     )
 
 
-def print_help(ctx: click.Context, page: Console) -> None:
-    """Print a command's help, its headings bold in a terminal."""
-    ctx.terminal_width = max(_NARROWEST, min(page.columns, _WIDEST))
+def print_help(ctx: click.Context, console: Console) -> None:
+    """Print a command's help, with bold headings on a terminal."""
+    ctx.terminal_width = max(_NARROWEST, min(console.columns, _WIDEST))
     for line in ctx.get_help().splitlines():
         heading, colon, rest = line.partition(":")
         if colon and not rest and not line.startswith(" "):
-            page.line((line, "bold"))
+            console.line((line, "bold"))
         elif heading == "Usage":
-            page.line((f"{heading}:", "bold"), rest)
+            console.line((f"{heading}:", "bold"), rest)
         else:
-            page.line(line)
+            console.line(line)

@@ -1,4 +1,4 @@
-"""What a person at the command line does next after an error."""
+"""The command line's wording of hints: what a person can do after an error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from memory_bank.hints import Hint
 
 HINTS = {
     Hint.MAKE_BANK: "run `memory-bank init` in your project",
-    Hint.MAKE_FOLDER: "make it, or run `memory-bank init`",
+    Hint.MAKE_FOLDER: "create it, or run `memory-bank init`",
     Hint.MAKE_OR_NAME_BANK: (
         "run `memory-bank init` in your project, or name a bank with --bank DIR"
     ),
@@ -17,31 +17,31 @@ HINTS = {
     Hint.LIST_TRASH: "see `memory-bank restore`",
     Hint.CHECK_BANK: "see `memory-bank doctor`",
     Hint.WRITE_ELSEWHERE: (
-        "write where it is kept instead; a person who wants it there may give --allow-secret on"
-        " the command line, or add to the settings: [secrets] allow = [{hashes}]"
+        "write where the secret is stored instead; if it must be in the note, a person can give"
+        " --allow-secret on the command line, or add to the settings: [secrets] allow = [{hashes}]"
     ),
     Hint.LIST_EMBEDDERS: "see `memory-bank embedder list`",
     Hint.INSTALL_MINILM: "run: memory-bank embedder install minilm",
-    Hint.TEST_EMBEDDER: "`memory-bank embedder test` tries it",
-    Hint.TEST_SERVER: "is the server running? `memory-bank embedder test` asks it again",
+    Hint.TEST_EMBEDDER: "run `memory-bank embedder test` to test it",
+    Hint.TEST_SERVER: "is the server running? `memory-bank embedder test` checks",
     Hint.LIST_IMPORTERS: "see `memory-bank import -h`",
-    Hint.NAME_ANOTHER_FILE: "name another with --token-file",
+    Hint.NAME_ANOTHER_FILE: "name another file with --token-file",
     Hint.USE_USER_SCOPE: "use --scope user",
     Hint.REMOVE_LINK_OR_USE_USER_SCOPE: "remove the link, or use --scope user",
-    Hint.NAME_SERVER: "give this one a name of its own, for example --name {name}-2",
+    Hint.NAME_SERVER: "choose another name for this server, for example --name {name}-2",
     Hint.REMOVE_BY_HAND: "remove it by hand, or name another one with --name",
     Hint.EDIT_BY_HAND: (
         "repair it, or make the change yourself: `mcp install --print` shows the entry"
     ),
 }
-"""Steps that the command line has a command or an option for; the others are said as they are."""
+"""Hints for which there is a command or an option; all others are printed unchanged."""
 
 
-def worded(hint: str | None) -> str | None:
-    """Return the hint of a record in the words of the command line."""
+def hint_text(hint: str | None) -> str | None:
+    """Return the command line's wording of a hint in a record."""
     return HINTS[Hint(hint)] if hint in HINTS else hint
 
 
 def hint_of(error: MemoryBankError) -> str:
-    """Return what to do next after an error; empty when nothing is known."""
+    """Return the hint of an error; empty if there is none."""
     return error.hint_in(HINTS)

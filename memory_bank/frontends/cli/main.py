@@ -1,4 +1,4 @@
-"""The outermost frame of the command line, which maps errors to codes."""
+"""The entry point of the command line, which maps errors to exit codes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (MemoryBankError, _FAILED),
     (KeyboardInterrupt, _INTERRUPTED),
 )
-"""What each error means to a shell; the first class that fits decides."""
+"""The exit code of each error; the first matching class decides."""
 
 
 def run(args: list[str]) -> int:
@@ -32,56 +32,52 @@ def run(args: list[str]) -> int:
     prepare_streams()
     try:
         with _terminable():
-            return _answered(args)
+            code = click_adapter.invoke(args)
+            Console(sys.stdout).flush()
+            return code
     except BrokenPipeError:
-        return 0  # who reads had enough
+        return 0  # the reader closed the pipe
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else _FAILED
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  (the outermost frame)
-        return _told(error, args)
+        return _report_error(error, args)
     finally:
-        _settle_stdout()
+        _close_stdout()
 
 
-def _answered(args: list[str]) -> int:
-    code = click_adapter.invoke(args)
-    Console(sys.stdout).flush()
-    return code
-
-
-def _told(error: BaseException, args: list[str]) -> int:
-    """Say on stderr what went wrong, in the form that was asked for; return the exit code."""
+def _report_error(error: BaseException, args: list[str]) -> int:
+    """Print an error on stderr, as JSON with `--json`; return the exit code."""
     code = next((code for kind, code in _CODES if isinstance(error, kind)), _FAILED)
-    name, message, hint = _described(error)
+    name, message, hint = _error_fields(error)
     if os.environ.get("MEMORY_BANK_DEBUG") == "1":
         traceback.print_exception(error)
-    page = Console(sys.stderr)
+    console = Console(sys.stderr)
     try:
         if "--json" in args[: args.index("--") if "--" in args else None]:
-            page.document(failure(name, message, hint))
+            console.document(failure(name, message, hint))
         else:
-            page.labelled("error: ", "bad", message)
+            console.labelled("error: ", "bad", message)
             if hint:
-                page.labelled("hint: ", "dim", hint)
-        page.flush()
+                console.labelled("hint: ", "dim", hint)
+        console.flush()
     except (BrokenPipeError, MemoryBankError):
-        pass  # nobody is there to be told
+        pass  # stderr can't be written either
     return code
 
 
-def _described(error: BaseException) -> tuple[str, str, str]:
+def _error_fields(error: BaseException) -> tuple[str, str, str]:
     """Return an error's code, message and hint."""
     if isinstance(error, MemoryBankError):
         return error.code, error.message, hint_of(error)
     if isinstance(error, KeyboardInterrupt):
         return "interrupted", "interrupted", ""
-    what = f"unexpected error: {type(error).__name__}: {error}"
-    return "unexpected", what, "please report it; MEMORY_BANK_DEBUG=1 shows where it comes from"
+    message = f"unexpected error: {type(error).__name__}: {error}"
+    return "unexpected", message, "please report it; MEMORY_BANK_DEBUG=1 prints the traceback"
 
 
 @contextmanager
 def _terminable() -> Iterator[None]:
-    """Let SIGTERM unwind the stack, so that nothing half-made stays behind."""
+    """Unwind the stack on SIGTERM, so that temporary files are removed."""
 
     def leave(number: int, _: FrameType | None) -> None:
         sys.exit(128 + number)
@@ -97,8 +93,8 @@ def _terminable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
-def _settle_stdout() -> None:
-    """Let go of what can't be written: the interpreter would complain about it at its end."""
+def _close_stdout() -> None:
+    """Discard output that can't be written; the interpreter would print an error at exit."""
     try:
         sys.stdout.flush()
     except OSError:

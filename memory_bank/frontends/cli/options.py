@@ -26,7 +26,7 @@ def notes(name: str = "names", metavar: str = "NAME...") -> Decorator:
 
 
 def text(metavar: str = "[TEXT]") -> Decorator:
-    """Take a text; `-` and a pipe mean stdin, nothing on a terminal opens an editor."""
+    """Take a text; `-` or a pipe means stdin, no text on a terminal opens an editor."""
     return click.argument("text", required=False, metavar=metavar)
 
 
@@ -61,24 +61,24 @@ def before(function: Function) -> Function:
 
 
 def include_archived(function: Function) -> Function:
-    """Take whether archived notes count."""
-    return click.option("--include-archived", is_flag=True, help="Archived notes too")(function)
+    """Take whether to include archived notes."""
+    return click.option("--include-archived", is_flag=True, help="Include archived notes")(function)
 
 
 def if_match(function: Function) -> Function:
-    """Take the version of the note that is meant."""
-    what = "Only if the note still has this etag (see show --json)"
+    """Take the etag that the note must have."""
+    what = "Change the note only if it still has this etag (see show --json)"
     return click.option("--if-match", metavar="ETAG", help=what)(function)
 
 
 def allow_secret(function: Function) -> Function:
-    """Take whether a text that looks like a secret is written all the same."""
+    """Take whether to write a text that looks like a secret."""
 
     def keep(ctx: click.Context, _: click.Parameter, value: object) -> None:
         if value:
             ctx.meta[ALLOW_SECRET] = True
 
-    what = "Write it although it looks like a secret"
+    what = "Write the text even if it looks like a secret"
     return click.option(
         "--allow-secret", is_flag=True, expose_value=False, callback=keep, help=what
     )(function)
@@ -86,24 +86,24 @@ def allow_secret(function: Function) -> Function:
 
 def agent(function: Function) -> Function:
     """Take the name of the agent that makes a change."""
-    what = "Which agent makes the change, if one does"
-    option = click.option("--agent", metavar="NAME", callback=_named, help=what)
+    what = "The agent that makes the change, if an agent does"
+    option = click.option("--agent", metavar="NAME", callback=_agent_name, help=what)
     return option(function)
 
 
 def limit(default: int | None, what: str) -> Decorator:
-    """Take how many to show."""
+    """Take the number of results."""
     return click.option("--limit", metavar="N", type=int, default=default, help=what)
 
 
-def _named(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
+def _agent_name(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
     if given is not None and not agent_name(given) and not ctx.resilient_parsing:
-        raise click.BadParameter("the name has no character that can be seen", ctx, param)
+        raise click.BadParameter("the name has no visible character", ctx, param)
     return given
 
 
 def _split(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> tuple[str, ...]:
-    found = tuple(tag.strip() for words in given for tag in words.split(","))
-    if "" in found and not ctx.resilient_parsing:
+    tags = tuple(tag.strip() for words in given for tag in words.split(","))
+    if "" in tags and not ctx.resilient_parsing:
         raise click.BadParameter("a tag is empty", ctx, param)
-    return found
+    return tags

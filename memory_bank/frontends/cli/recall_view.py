@@ -1,4 +1,4 @@
-"""What `recall` does and shows, once its words are read."""
+"""Run `recall` with parsed options and print its results."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def answer(
     kind: str | None,
     explain: bool,
     no_count: bool,
-    **wanted: Any,  # noqa: ANN401  (handed on under the action's names)
+    **options: Any,  # noqa: ANN401  (named as the action's parameters)
 ) -> int:
-    """Find what the bank knows, print it, and return the exit code."""
+    """Search the bank, print the results, and return the exit code."""
     text = " ".join(query)
     read = None
     with call.open() as bank:
-        found = actions.recall.recall(bank, text, type=kind, count_access=not no_count, **wanted)
+        found = actions.recall.recall(bank, text, type=kind, count_access=not no_count, **options)
         if explain:
             read = actions.explain_query.read_query(bank, text)
     if call.json:
@@ -49,38 +49,40 @@ def _fields(answer: Recalled) -> dict[str, object]:
 
 def _show(call: Call, answer: Recalled, read: ReadQuery | None) -> None:
     if read is not None:
-        call.page.line(("read as: ", "dim"), _read(read), ("; mode: ", "dim"), answer.mode_used)
+        call.console.line(("read as: ", "dim"), _read(read), ("; mode: ", "dim"), answer.mode_used)
     for rank, note in enumerate(answer.notes, 1):
         if rank > 1 or read is not None:
-            call.page.line()
+            call.console.line()
         _show_note(call, rank, note, explain=read is not None)
 
 
 def _show_note(call: Call, rank: int, note: RecalledNote, *, explain: bool) -> None:
-    page = call.page
+    console = call.console
     score = (f"{note.relevance_score:.2f}", "dim")
-    page.line(f"{rank:<{len(_INDENT)}}", (call.place(note.path, note.line), "place"), "  ", score)
-    page.line(_INDENT, (_headed(note.title, note.heading), "bold"))
-    page.block(note.snippet, _INDENT)
+    console.line(
+        f"{rank:<{len(_INDENT)}}", (call.place(note.path, note.line), "place"), "  ", score
+    )
+    console.line(_INDENT, (_headed(note.title, note.heading), "bold"))
+    console.block(note.snippet, _INDENT)
     about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:10]]
     if note.edited_by:
         about.append(f"edited by {', '.join(note.edited_by)}")
     if note.status != "active":
         about.append(note.status)
-    page.line(_INDENT, (" · ".join(filter(None, about)), "tag"))
+    console.line(_INDENT, (" · ".join(filter(None, about)), "tag"))
     if note.superseded_by:
-        page.line(_INDENT, (f"superseded by {call.place(note.superseded_by)}", "warn"))
+        console.line(_INDENT, (f"superseded by {call.place(note.superseded_by)}", "warn"))
     if explain:
         for reason in note.reasons:
             shown = f"{reason.source:<12}{reason.detail:<24}{reason.score:>6.2f}"
-            page.line(_INDENT, ("why  ", "dim"), shown)
+            console.line(_INDENT, ("why  ", "dim"), shown)
     for link in note.links or ():
         where = (call.place(link.source, link.line), "place")
-        page.line(_INDENT, ("link ", "dim"), where, f"  {link.type}: {link.context}")
+        console.line(_INDENT, ("link ", "dim"), where, f"  {link.type}: {link.context}")
     for other in note.also:
         where = (call.place(note.path, other.line), "place")
-        page.line(_INDENT, ("also ", "dim"), where, f"  {_headed('', other.heading)}")
-        page.block(other.snippet, f"{_INDENT}     ", "dim")
+        console.line(_INDENT, ("also ", "dim"), where, f"  {_headed('', other.heading)}")
+        console.block(other.snippet, f"{_INDENT}     ", "dim")
 
 
 def _headed(title: str, heading: str) -> str:

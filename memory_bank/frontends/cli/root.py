@@ -1,4 +1,4 @@
-"""The root: finds each command by its file's name and imports the one that is asked for."""
+"""The root command: finds subcommands by file name and imports only the one that runs."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ _COLUMN = 12
 
 _WHY = """
 A bank is a folder of Markdown files, `.memories/` in your project, kept in git with the code.
-People write them in any editor; memory-bank finds them again, by words, by meaning and by links.
-All else (indices, vectors, access counts) is made from the files or private to this machine.
+People write them in any editor; memory-bank finds them by words, by meaning and by links.
+Everything else (indices, vectors, access counts) is derived from the files or private to this
+machine.
 
-Every command finds the bank from any folder of the project. Answers go to stdout, remarks and
-errors to stderr; with --json both are JSON. Exit codes: 0 found or done, 1 nothing found, 2 wrong
-use, 3 failed, 130 interrupted. Colours: only on a terminal, never with NO_COLOR.
+Every command works in any folder of the project. Answers go to stdout, remarks and errors to
+stderr; with --json both are JSON. Exit codes: 0 found or done, 1 nothing found, 2 wrong usage,
+3 failed, 130 interrupted. Colours are used only on a terminal, and never with NO_COLOR.
 """
 _EXAMPLES = (
     ("memory-bank init", "make a bank in this project"),
@@ -37,7 +38,7 @@ class Root(Group):
     """The group of all commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's)
-        """Name the commands without importing them."""
+        """Return the names of the commands without importing them."""
         return plugins.names(KIND)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -48,7 +49,7 @@ class Root(Group):
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands, each group's name beside its first."""
+        """Write the commands; the first of each group follows the group's name."""
         formatter.write("\n")
         for group, rows in self._grouped(ctx).items():
             for number, (name, summary) in enumerate(rows):

@@ -1,4 +1,4 @@
-"""What a shell offers after TAB: names and tags as they are indexed; nothing is indexed for it."""
+"""Shell completion of names, tags and types, from the index as it is."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _TYPES = (
 
 
 def notes(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
-    """Return the names of notes that start so."""
+    """Return the note names that start with a text."""
     return _known(ctx, start, actions.listing.known_names)
 
 
 def tags(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
-    """Return the lists of tags that start so: the last one is completed."""
+    """Return lists of tags, in which the last tag is completed."""
     done, comma, last = start.rpartition(",")
     return [f"{done}{comma}{tag}" for tag in _known(ctx, last, actions.listing.known_tags)]
 
 
 def types(_: click.Context, __: click.Parameter, start: str) -> list[str]:
-    """Return the known types that start so."""
+    """Return the known types that start with a text."""
     return _starting(_TYPES, start)
 
 
@@ -43,7 +43,7 @@ def _known(ctx: click.Context, start: str, names: Callable[[Bank], Iterable[str]
         with open_bank(named_bank(ctx)) as bank:
             return _starting(names(bank), start)
     except MemoryBankError:
-        return []  # a shell has no place for errors
+        return []  # a shell can't show errors during completion
 
 
 def _starting(words: Iterable[str], start: str) -> list[str]:

@@ -14,7 +14,7 @@ from memory_bank.frontends.cli.console import Console
 
 
 def interactive() -> bool:
-    """Tell whether somebody types at a terminal."""
+    """Tell whether stdin is a terminal."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
@@ -29,13 +29,13 @@ def given(text: str | None) -> str | None:
 
 @contextmanager
 def given_or_edited(text: str | None, start: str = "") -> Iterator[str]:
-    """Hand out the text of an argument or of stdin, else what the user makes of `start`.
+    """Yield the text of an argument or of stdin; without either, let the user edit `start`.
 
     An edited text is kept, as in `editing`, when the body raises.
     """
-    found = given(text)
-    if found is not None:
-        yield found
+    content = given(text)
+    if content is not None:
+        yield content
         return
     with editing("text.md", start) as (written, _):
         yield written
@@ -43,9 +43,9 @@ def given_or_edited(text: str | None, start: str = "") -> Iterator[str]:
 
 @contextmanager
 def editing(name: str, start: str) -> Iterator[tuple[str, Path]]:
-    """Let the user edit a text in a file of a name, and hand out what it says then.
+    """Let the user edit a text in a temporary file; yield the edited text and the file.
 
-    The file goes once the text is safe: when the body raises, it stays, and the error says where.
+    The file is deleted at the end. When the body raises, it is kept, and the error names it.
     """
     import shutil  # start-up: few commands open an editor
     import tempfile
@@ -63,7 +63,7 @@ def editing(name: str, start: str) -> Iterator[tuple[str, Path]]:
 
 
 def _keep(file: Path, start: str, error: BaseException) -> None:
-    """Say where an edited text is; throw away one that was not touched."""
+    """Report where an edited text is kept; delete an unchanged one."""
     if file.exists() and file.read_bytes() == start.encode("utf-8", "surrogateescape"):
         file.unlink()
         file.parent.rmdir()

@@ -38,7 +38,7 @@ _LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class Endpoint:
     """An open door."""
 
     url: str
@@ -68,7 +68,7 @@ def serve_http(
     token_file: Path | None = None,
     hosts: Sequence[str] = (),
     limits: Limits = _LIMITS,
-    said: Callable[[Opened], None],
+    on_start: Callable[[Endpoint], None],
 ) -> None:
     """Serve any number of clients until SIGINT, which is raised as KeyboardInterrupt, or SIGTERM.
 
@@ -82,7 +82,7 @@ def serve_http(
             secret = token(token_file) if remote or token_file else None
             names = own_names(_parsed(address)[0], host, hosts)
             app = application(server, names, secret, limits)
-            said(Opened(f"http://{url_host(host)}:{port}{PATH}", secret, remote))
+            on_start(Endpoint(f"http://{url_host(host)}:{port}{PATH}", secret, remote))
             _run(app, listener, limits)
     finally:
         server.shared.close()

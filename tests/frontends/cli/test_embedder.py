@@ -40,7 +40,7 @@ def test_use_writes_one_line(mb: Run, project: Path) -> None:
     assert file.read_text(encoding="utf-8") == (
         '# mine\n[search]\nlimit = 5  # few\n\n[memory]\nembedder = "hashing"\n'
     )
-    assert "uses already" in mb("embedder", "use", "hashing").out
+    assert "already uses" in mb("embedder", "use", "hashing").out
     assert mb("config", "memory.embedder").out == "hashing\n"
     assert mb("recall", "whoosh").code == 0
 
@@ -94,4 +94,4 @@ def test_one_without_sense_is_told(mb: Run, monkeypatch: pytest.MonkeyPatch) -> 
         texts_per_second=1.0, related=0.1, unrelated=0.2, verified=None,
     )  # fmt: skip
     monkeypatch.setattr(embedding, "embedder_test", lambda *_: tried)
-    assert "no meaning" in mb("embedder", "test").err
+    assert "does not capture meaning" in mb("embedder", "test").err

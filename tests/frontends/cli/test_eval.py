@@ -31,13 +31,13 @@ def test_figures_and_misses_are_shown(mb: Run, file: str) -> None:
     answer = mb("eval", file, "--mode", "lexical")
     assert answer.code == 0
     lines = answer.out.splitlines()
-    assert lines[0] == "3 queries, 3 notes to find"
+    assert lines[0] == "3 queries, 3 relevant notes"
     assert [line.split()[0] for line in lines[2:8]] == [
         "measure", "recall@1", "recall@5", "recall@10", "ndcg@10", "mrr",
     ]  # fmt: skip
     assert "not among the first 5 (1):" in lines
     assert any("queries.toml:9  pure Python index" in line for line in lines)
-    assert "   facts/bm25.md is not in the answer" in lines
+    assert "   facts/bm25.md is not in the results" in lines
     assert any(line.startswith("   above decisions/whoosh.md:") for line in lines)
 
 

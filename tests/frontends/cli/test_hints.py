@@ -6,7 +6,7 @@ import re
 
 import click
 
-from memory_bank.frontends.cli.hints import HINTS, worded
+from memory_bank.frontends.cli.hints import HINTS, hint_text
 from memory_bank.frontends.cli.root import root
 from memory_bank.hints import Hint
 
@@ -27,6 +27,6 @@ def test_a_hint_takes_the_arguments_of_its_step() -> None:
 
 
 def test_the_hint_of_a_record_is_worded_as_that_of_an_error() -> None:
-    assert worded(str(Hint.LIST_NOTES)) == "see `memory-bank notes`"
-    assert worded("anything else") == "anything else"
-    assert worded(None) is None
+    assert hint_text(str(Hint.LIST_NOTES)) == "see `memory-bank notes`"
+    assert hint_text("anything else") == "anything else"
+    assert hint_text(None) is None

@@ -16,11 +16,11 @@ def test_it_makes_a_bank_and_names_the_next_command(
     monkeypatch.chdir(fresh)
     answer = mb("init")
     assert answer.code == 0
-    assert answer.out.splitlines()[0] == "made .memories"
+    assert answer.out.splitlines()[0] == "created .memories"
     assert "next: memory-bank remember" in answer.out
     assert (fresh / ".memories/config.toml").is_file()
     again = mb("init")
-    assert (again.code, again.out.splitlines()[0]) == (0, "there already: .memories")
+    assert (again.code, again.out.splitlines()[0]) == (0, "already exists: .memories")
     assert mb("init", "--json").json["created"] == []
 
 

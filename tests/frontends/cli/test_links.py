@@ -8,10 +8,10 @@ from .conftest import Run
 def test_both_ways(mb: Run) -> None:
     answer = mb("links", "tantivy")
     assert answer.code == 0
-    assert "out of decisions/tantivy.md" in answer.out
+    assert "from decisions/tantivy.md" in answer.out
     assert "  .memories/decisions/tantivy.md:15  supersedes → decisions/whoosh.md" in answer.out
     into = mb("links", "bm25")
-    assert into.out.startswith("1 link into facts/bm25.md\n")
+    assert into.out.startswith("1 link to facts/bm25.md\n")
     assert mb("links", "bm25", "--out").code == 1
     assert mb("links", "bm25", "--in", "--json").json["outgoing"] == []
     assert mb("links", "tantivy", "--out", "--json").json["incoming"] == []
@@ -21,7 +21,7 @@ def test_both_ways(mb: Run) -> None:
 def test_a_ghost_has_links_too(mb: Run) -> None:
     answer = mb("links", "src/index.py")
     assert (answer.code, answer.out.count("\n")) >= (0, 2)
-    assert "into ghost:src/index.py" in answer.out
+    assert "to ghost:src/index.py" in answer.out
 
 
 def test_ghosts(mb: Run) -> None:

@@ -53,13 +53,13 @@ def test_compare(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
     mb("sync")
     answer = mb("sync", "--compare")
-    assert (answer.code, answer.out) == (0, "the index is what a fresh one would be\n")
+    assert (answer.code, answer.out) == (0, "the index equals a newly built one\n")
     assert mb("sync", "--compare", "--json").json["differences"] == []
     different = maintenance.Comparison(3, ("notes: one is not there",))
     monkeypatch.setattr(maintenance, "compare", lambda *_: different)
     answer = mb("sync", "--compare")
     assert (answer.code, answer.out) == (3, "notes: one is not there\n")
-    assert answer.err == "1 difference: `memory-bank sync --rebuild` repairs\n"
+    assert answer.err == "1 difference: `memory-bank sync --rebuild` repairs it\n"
 
 
 def test_doctor(mb: Run, project: Path) -> None:

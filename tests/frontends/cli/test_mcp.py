@@ -27,7 +27,7 @@ def test_install_writes_the_project_s_file_and_says_what_next(mb: Run, project: 
         "mcpServers": {"memory-bank": {"command": "memory-bank", "args": ["serve", "mcp"]}}
     }
     again = mb("mcp", "install", "--client", "claude-code")
-    assert (again.code, again.out) == (0, "there already: .mcp.json\n")
+    assert (again.code, again.out) == (0, "already there: .mcp.json\n")
 
 
 def test_uninstall_takes_it_out_again(mb: Run, project: Path) -> None:
@@ -89,7 +89,7 @@ def test_uninstall_names_what_it_keeps(mb: Run, project: Path) -> None:
     mb("mcp", "install", "--client", "claude-code", "--yes")
     file.write_text(file.read_text().replace('"command"', '"env": {"A": "1"}, "command"'))
     answer = mb("mcp", "uninstall", "--client", "claude-code", "--yes")
-    assert answer.out == "wrote .mcp.json\nkept in the file what was added to memory-bank: env\n"
+    assert answer.out == "wrote .mcp.json\nkept the keys that were added to memory-bank: env\n"
     assert json.loads(file.read_text()) == {"mcpServers": {"memory-bank": {"env": {"A": "1"}}}}
 
 

@@ -18,7 +18,7 @@ def test_mv_takes_links_along(mb: Run, project: Path) -> None:
     )
     text = (project / ".memories/decisions/tantivy.md").read_text(encoding="utf-8")
     assert "[[facts/ranking]]" in text
-    assert mb("mv", "facts/ranking", "facts/ranking").out.endswith("is called that already\n")
+    assert mb("mv", "facts/ranking", "facts/ranking").out.endswith("already has that name\n")
     found = mb("mv", "facts/ranking", "ideas/", "--json").json
     assert (found["path"], found["relinked"]) == ("ideas/ranking.md", ["decisions/tantivy.md"])
 
@@ -41,7 +41,7 @@ def test_rm_and_restore(mb: Run, project: Path) -> None:
     answer = mb("rm", "bm25")
     assert answer.code == 0
     assert answer.out == (
-        "deleted .memories/facts/bm25.md\n  back with: memory-bank restore facts/bm25\n"
+        "deleted .memories/facts/bm25.md\n  to undo: memory-bank restore facts/bm25\n"
     )
     assert not file.exists()
     assert mb("recall", "damps", "--mode", "lexical").code == 1

@@ -111,7 +111,7 @@ def test_words_alone_are_told(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = mb("recall", "tantivy")
     assert answer.code == 0
     assert answer.err == (
-        "warning: found by words only: embeddings are off (embeddings_disabled)\n"
+        "warning: lexical results only: embeddings are off (embeddings_disabled)\n"
     )
     assert mb("recall", "tantivy", "--json").json["fallback_reason"] == "embeddings_disabled"
     assert mb("recall", "tantivy", "--mode", "lexical").err == ""

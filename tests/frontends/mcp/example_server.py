@@ -1,4 +1,4 @@
-"""The example server that the conformance suite asks for by name, behind our own door.
+"""The example server that the conformance suite asks for by name, behind our own endpoint.
 
     python -m tests.frontends.mcp.example_server
 
@@ -27,7 +27,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from memory_bank.frontends.mcp.http_transport import Opened, serve_http
+from memory_bank.frontends.mcp.http_transport import Endpoint, serve_http
 from memory_bank.serving.shared_bank import SharedBank
 
 PIXEL = base64.b64decode(
@@ -126,11 +126,11 @@ def test_prompt_with_image() -> list[UserMessage]:
     return [UserMessage(IMAGE), UserMessage("Please analyze the image above.")]
 
 
-def say(door: Opened) -> None:
-    sys.stdout.write(json.dumps({"url": door.url}) + "\n")
+def say(endpoint: Endpoint) -> None:
+    sys.stdout.write(json.dumps({"url": endpoint.url}) + "\n")
     sys.stdout.flush()
 
 
 if __name__ == "__main__":
     mcp.shared = SharedBank()  # type: ignore[attr-defined]
-    serve_http(mcp, "127.0.0.1:0", said=say)  # type: ignore[arg-type]
+    serve_http(mcp, "127.0.0.1:0", on_start=say)  # type: ignore[arg-type]

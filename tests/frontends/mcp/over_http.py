@@ -33,7 +33,7 @@ serve_http(
     server,
     "127.0.0.1:0",
     limits=Limits(**{name: kinds[name](float(value)) for name, value in limits.items()}),
-    said=lambda door: print(door.url, flush=True),
+    on_start=lambda endpoint: print(endpoint.url, flush=True),
 )
 """
 VERSION = "2025-11-25"

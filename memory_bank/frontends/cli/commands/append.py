@@ -14,7 +14,7 @@ GROUP = "Write"
 @as_command(
     "append",
     why="""
-    Adds the text as a paragraph of its own at the end of the note; all other bytes stay. Without
+    Adds the text as a new paragraph at the end of the note; all other bytes stay the same. Without
     TEXT it is read from a pipe, or written in $VISUAL or $EDITOR; `-` always means stdin.
     """,
     examples=(

@@ -1,4 +1,4 @@
-"""`memory-bank archive`: put notes out of the way."""
+"""`memory-bank archive`: exclude notes from results without deleting them."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ GROUP = "Organise"
 @as_command(
     "archive",
     why="""
-    An archived note keeps its place and its links, but recall and notes leave it out unless they
-    are asked with --include-archived. It is one line in its front matter: `status: archived`.
+    An archived note keeps its path and its links, but recall and notes exclude it unless
+    --include-archived is given. Its front matter gets the line `status: archived`.
     """,
     examples=(
         ("memory-bank archive plans/2024 plans/2025", "two old plans"),
-        ("memory-bank archive --undo plans/2025", "one is needed again"),
+        ("memory-bank archive --undo plans/2025", "make one active again"),
     ),
 )
 @options.notes()
 @click.option("--undo", is_flag=True, help="Make them active again")
 def command(call: Call, *, names: tuple[str, ...], undo: bool) -> int:
-    """Leave notes out of answers without deleting them."""
+    """Exclude notes from results without deleting them."""
     status = "active" if undo else "archived"
     with call.open() as bank:
         paths = dict.fromkeys(bank.find(name) for name in names)

@@ -1,4 +1,4 @@
-"""`memory-bank completion`: let a shell complete commands, options, notes and tags."""
+"""`memory-bank completion`: print a shell's completion script."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _NAMES = ("memory-bank", "mb")
 @as_command(
     "completion",
     why="""
-    Prints a script, for `memory-bank` and `mb` alike; your shell reads it at its start. Commands,
-    options and files are completed, and names of notes, tags and types where one is wanted.
+    Prints a script that your shell runs when it starts. It completes commands, options, files,
+    note names, tags and types, for `memory-bank` and for `mb`.
     """,
     examples=(
         ("echo 'eval \"$(memory-bank completion bash)\"' >> ~/.bashrc", "bash"),
@@ -29,15 +29,15 @@ _NAMES = ("memory-bank", "mb")
 )
 @click.argument("shell", type=click.Choice(_SHELLS))
 def command(call: Call, *, shell: str) -> int:
-    """Print the script by which a shell completes commands."""
+    """Print a completion script for a shell."""
     from memory_bank.frontends.cli.root import root
 
     kind = get_completion_class(shell)
     if kind is None:
-        raise call.wrong(f"click knows no shell {shell!r}")
+        raise call.usage_error(f"click knows no shell {shell!r}")
     script = "\n".join(kind(root(), {}, name, COMPLETE).source() for name in _NAMES)
     if call.json:
-        call.page.document({"shell": shell, "script": script})
+        call.console.document({"shell": shell, "script": script})
     else:
-        call.page.write(script)
+        call.console.write(script)
     return 0

@@ -1,4 +1,4 @@
-"""`memory-bank config`: show the settings that hold, and where each comes from."""
+"""`memory-bank config`: show the effective settings and the origin of each."""
 
 from __future__ import annotations
 
@@ -33,53 +33,55 @@ def _keys(_: click.Context, __: click.Parameter, start: str) -> list[str]:
 @as_command(
     "config",
     why="""
-    Settings come from, each winning over those before it: the defaults, your own file, the bank's
-    file, the environment (MEMORY_BANK_EMBEDDER, MEMORY_BANK_SEARCH_LIMIT …). This command shows
-    the outcome; to change a setting, edit one of the files that it names at its end. Those that
-    name hosts, keys or paths are taken from your own file or the environment only: no repository
-    chooses them. Keys are never shown.
+    Settings come from four places, each overriding those before it: the defaults, the user file,
+    the bank's file, and the environment (MEMORY_BANK_EMBEDDER, MEMORY_BANK_SEARCH_LIMIT …). This
+    command shows the effective values; to change a setting, edit one of the files named at the
+    end. Settings that name hosts, keys or paths are read only from the user file or the
+    environment, so that no repository can choose them. Keys are never shown.
     """,
     examples=(
         ("memory-bank config", "all settings, and where they come from"),
         ("memory-bank config memory.embedder", "one value, for a script"),
-        ("memory-bank config search.limit --origin", "who has set it"),
+        ("memory-bank config search.limit --origin", "where it is set"),
     ),
 )
 @click.argument("key", nargs=-1, metavar="[KEY]", shell_complete=_keys)
-@click.option("--default", is_flag=True, help="The default instead of what holds")
-@click.option("--origin", is_flag=True, help="Where a value comes from instead of the value")
+@click.option("--default", is_flag=True, help="Show the default instead of the value")
+@click.option("--origin", is_flag=True, help="Show where a value is set instead of the value")
 def command(call: Call, *, key: tuple[str, ...], default: bool, origin: bool) -> int:
     """Show the settings, and which files to edit."""
     from memory_bank.config import user_file
 
     if default and origin:
-        raise call.wrong("choose one: --default or --origin")
+        raise call.usage_error("choose one: --default or --origin")
     settings, mine = _loaded(call)
     files = {"bank": mine, "user": user_file(os.environ)}
     edit = f"{files['user']} (all your banks)"
     if mine:
         edit = f"{place(mine)} (this bank) or {edit}"
     if len(key) > 1 or key[:1] == ("set",) or (key and "=" in key[0]):
-        raise call.wrong(f"settings are changed in a file: edit {edit}")
+        raise call.usage_error(f"settings are changed in a file: edit {edit}")
     found = actions.settings.settings_of(settings)
     if key:
         found = (_one(call, found, key[0]),)
     if call.json:
-        call.page.document(found[0] if key else {"settings": found, "files": files})
+        call.console.document(found[0] if key else {"settings": found, "files": files})
     elif key:
-        call.page.line(_shown(found[0], default=default, origin=origin))
+        call.console.line(_shown(found[0], default=default, origin=origin))
     else:
         rows = [
             (one.name, _shown(one, default=default, origin=False), _origin(one), one.help)
             for one in found
         ]
-        call.page.table(("setting", "default" if default else "value", "from", "what it is"), rows)
+        call.console.table(
+            ("setting", "default" if default else "value", "from", "what it is"), rows
+        )
         call.remark(f"to change a setting, edit {edit}")
     return 0
 
 
 def _loaded(call: Call) -> tuple[Settings, Path | None]:
-    """Return the settings and the bank's file; outside a bank those of the user."""
+    """Return the settings and the bank's file; outside a bank the user's settings."""
     from memory_bank.config import load
 
     try:
@@ -93,11 +95,11 @@ def _loaded(call: Call) -> tuple[Settings, Path | None]:
 
 
 def _one(call: Call, found: tuple[Setting, ...], name: str) -> Setting:
-    """Return the setting of a name; its section may be left out where that is clear."""
+    """Return the setting of a name; its section may be left out if that is unambiguous."""
     wanted = name.lower()
     fitting = [one for one in found if wanted in {one.name, one.name.partition(".")[2]}]
     if len(fitting) != 1:
-        raise call.wrong(no_such("setting", name, [one.name for one in found]))
+        raise call.usage_error(no_such("setting", name, [one.name for one in found]))
     return fitting[0]
 
 

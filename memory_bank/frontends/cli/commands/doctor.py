@@ -1,4 +1,4 @@
-"""`memory-bank doctor`: look a bank over."""
+"""`memory-bank doctor`: check a bank and repair its index."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ GROUP = "Look after"
 @as_command(
     "doctor",
     why="""
-    Checks the index against the files and repairs it, then lists what is left to you: files that
-    are not indexed, each with the reason; front matter that could not be read as it stands; broken
-    links; ids that several notes claim; secrets in notes, by kind and line. It changes no note.
+    Checks the index against the files and repairs it, then lists what you must repair: files that
+    are not indexed, each with the reason; front matter with errors; broken links; ids that several
+    notes have; secrets in notes, by kind and line. It changes no note.
     """,
     examples=(
-        ("memory-bank doctor", "what is wrong, if anything"),
+        ("memory-bank doctor", "list problems"),
         ("memory-bank doctor --check", "for CI: exit code 3 unless all is well"),
         ("memory-bank doctor --json | jq .unindexed", "for a program"),
     ),
@@ -43,37 +43,37 @@ def command(call: Call, *, check: bool) -> int:
 
 
 def _show(call: Call, health: Health) -> None:
-    page = call.page
-    page.line(
+    console = call.console
+    console.line(
         (place(health.bank), "bold"),
         f": {count(health.notes, 'note')}, {count(health.passages, 'passage')}",
         f", embedder {health.embedder}",
     )
     for heading, rows in _lists(call, health).items():
         if rows:
-            page.line((f"{heading} ({len(rows)}):", "bad"))
+            console.line((f"{heading} ({len(rows)}):", "bad"))
         for row in rows:
-            page.line("  ", *row)
+            console.line("  ", *row)
     call.show_repaired(health.repaired)
     if health.waiting:
-        page.line(("waiting: ", "warn"), f"{count(health.waiting, 'passage')} without a vector")
+        console.line(("waiting: ", "warn"), f"{count(health.waiting, 'passage')} without a vector")
     if health.problem:
-        page.line(("problem: ", "bad"), health.problem)
+        console.line(("problem: ", "bad"), health.problem)
     if health.left_alone:
-        page.line(("index: ", "warn"), (place(health.index), "place"), f": {health.left_alone}")
+        console.line(("index: ", "warn"), (place(health.index), "place"), f": {health.left_alone}")
     if health.polling:
-        page.line(("polling: ", "warn"), health.polling)
+        console.line(("polling: ", "warn"), health.polling)
     if health.git:
-        page.line(("git: ", "warn"), f"{health.git}; dates are those of files")
+        console.line(("git: ", "warn"), f"{health.git}; dates are file dates")
     if health.healthy:
-        page.line(("all is well", "good"))
+        console.line(("all is well", "good"))
 
 
 def _lists(call: Call, health: Health) -> dict[str, list[Sequence[Piece]]]:
-    """Return what is wrong, by heading."""
+    """Return the problems by heading."""
 
-    def at(path: str, line: int | None, said: str) -> Sequence[Piece]:
-        return (call.place(path, line), "place"), f"  {said}"
+    def at(path: str, line: int | None, message: str) -> Sequence[Piece]:
+        return (call.place(path, line), "place"), f"  {message}"
 
     lists: dict[str, list[Sequence[Piece]]] = {
         "not indexed": [at(one.path, None, one.reason) for one in health.unindexed],
@@ -81,9 +81,7 @@ def _lists(call: Call, health: Health) -> dict[str, list[Sequence[Piece]]]:
         "broken links": [
             at(one.source, one.line, one.problem or "") for one in health.broken_links
         ],
-        "odd names, read all the same": [
-            at(one.path, None, one.reason) for one in health.odd_names
-        ],
+        "odd names (indexed)": [at(one.path, None, one.reason) for one in health.odd_names],
         "same id in several notes": [
             (f"{same.note_id}  ", (", ".join(map(call.place, same.paths)), "place"))
             for same in health.same_ids

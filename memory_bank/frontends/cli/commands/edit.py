@@ -23,12 +23,12 @@ GROUP = "Write"
 @as_command(
     "edit",
     why="""
-    With --old and --new, replaces a text that is in the note once, or --count times (0: however
-    often). With --section and --new, replaces what stands under a heading, up to the next one.
-    `--new -` reads the new text from stdin. All other bytes of the file stay.
+    With --old and --new, replaces a text that occurs in the note once, or --count times (0: any
+    number). With --section and --new, replaces the text under a heading, up to the next one.
+    `--new -` reads the new text from stdin. All other bytes of the file stay the same.
 
-    Without these options the note opens in $VISUAL or $EDITOR. Should somebody else change it
-    meanwhile, nothing is overwritten: your text is kept in a file, and you are told where.
+    Without these options the note opens in $VISUAL or $EDITOR. If it changes before you save,
+    nothing is overwritten: your text is kept in a file, which the error message names.
     """,
     examples=(
         ("memory-bank edit facts/port --old 8080 --new 8081", "one place"),
@@ -37,10 +37,10 @@ GROUP = "Write"
     ),
 )
 @options.note()
-@click.option("--old", metavar="TEXT", help="What to replace")
-@click.option("--section", metavar="HEADING", help="Replace what stands under this heading; A > B")
-@click.option("--new", metavar="TEXT", help="What to put there; - reads stdin")
-@click.option("--count", metavar="N", type=int, help="How often --old is there (1)")
+@click.option("--old", metavar="TEXT", help="The text to replace")
+@click.option("--section", metavar="HEADING", help="Replace the text under this heading; A > B")
+@click.option("--new", metavar="TEXT", help="The new text; - reads stdin")
+@click.option("--count", metavar="N", type=int, help="How often --old occurs; default: 1")
 @options.if_match
 @options.allow_secret
 @options.agent
@@ -78,21 +78,21 @@ def command(
 def _check(
     call: Call, old: str | None, section: str | None, new: str | None, count: int | None
 ) -> None:
-    """Refuse options that don't go together."""
+    """Refuse wrong combinations of options."""
     if old is not None and section is not None:
-        raise call.wrong("give --old or --section, not both")
+        raise call.usage_error("give --old or --section, not both")
     if (old is not None or section is not None) and new is None:
-        raise call.wrong("say what to put there: --new TEXT, or --new - for stdin")
+        raise call.usage_error("give the new text: --new TEXT, or --new - for stdin")
     if new is not None and not old and not section:
-        raise call.wrong("say what --new replaces: --old TEXT or --section HEADING")
+        raise call.usage_error("give the text that --new replaces: --old TEXT or --section HEADING")
     if count is not None and (not old or count < 0):
-        raise call.wrong("--count goes with --old and is not below 0")
+        raise call.usage_error("--count needs --old, and must not be negative")
     if new is None and not text_input.interactive():
-        raise call.wrong("an editor needs a terminal: give --old or --section, and --new")
+        raise call.usage_error("an editor needs a terminal: give --old or --section, and --new")
 
 
 def _in_editor(bank: Bank, name: str, if_match: str | None, agent: str | None) -> Written:
-    """Let the user edit the whole file; what was read is what may be replaced."""
+    """Let the user edit the whole file; it is replaced only if it did not change meanwhile."""
     bank.settings.check_enabled()
     note = actions.listing.show(bank, name)
     etag = if_match or note.etag

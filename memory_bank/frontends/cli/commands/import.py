@@ -1,4 +1,4 @@
-"""`memory-bank import`: take over the notes of another program."""
+"""`memory-bank import`: import notes from other programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ImportCommand(Command):
     """A command whose help lists the importers."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002  (click's)
-        """Write one line an importer."""
+        """Write one line for each importer."""
         formatter.write("\nKinds:\n")
         formatter.indent()
         formatter.write_dl(list(actions.imports.summaries().items()))
@@ -37,16 +37,16 @@ def _kinds(_: click.Context, __: click.Parameter, start: str) -> list[str]:
 @as_command(
     "import",
     why="""
-    Writes a note for each one of the source, with its dates, tags, folders and links; the source
-    stays as it is. What can't be read is named, with the reason.
+    Writes a note for each note of the source, with its dates, tags, folders and links; the source
+    is not changed. Notes that can't be read are listed with the reason.
 
     Run it again whenever the source has changed: new notes are added, changed ones are updated,
-    and nothing is written twice. A note that you changed here is never written over; it is named.
-    The old text of an updated note is in the trash.
+    and nothing is imported twice. A note that you changed in the bank is never overwritten, but
+    listed. The old text of an updated note is moved to the trash.
     """,
     examples=(
         ("memory-bank import markdown docs/adr --into decisions", "decision records"),
-        ("memory-bank import markdown ~/vault --dry-run", "what would become of a vault?"),
+        ("memory-bank import markdown ~/vault --dry-run", "show what would be imported"),
         ("memory-bank import mcp-memory ~/.mcp/memory.jsonl", "the MCP memory server's graph"),
     ),
     form=ImportCommand,
@@ -54,10 +54,10 @@ def _kinds(_: click.Context, __: click.Parameter, start: str) -> list[str]:
 @click.argument("kind", metavar="KIND", shell_complete=_kinds)
 @click.argument("path", metavar="PATH", type=click.Path())
 @click.option("--into", metavar="FOLDER", default="", help="Write the notes below this folder")
-@click.option("--dry-run", is_flag=True, help="Say what would be done, and write nothing")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, but write nothing")
 @options.allow_secret
 def command(call: Call, *, kind: str, path: str, into: str, dry_run: bool) -> int:
-    """Take over the notes of another program."""
+    """Import notes from another program."""
     with call.open() as bank:
         done = actions.imports.import_notes(bank, kind, path, into=into, dry_run=dry_run)
     call.answer(done, lambda done: _show(call, done))
@@ -69,21 +69,21 @@ def _show(call: Call, done: Imported) -> None:
         if note.action != "unchanged":
             _show_note(call, note, dry_run=done.dry_run)
     for place, reason in done.unread:
-        call.page.line("not read: ", (place, "place"), f": {reason}")
+        call.console.line("not read: ", (place, "place"), f": {reason}")
     parts = [f"{number} {action.replace('_', ' ')}" for action, number in done.counts.items()]
     if done.unread:
         parts.append(f"{len(done.unread)} not read")
     would = "would be: " if done.dry_run else ""
-    call.page.line(f"{count(len(done.notes), 'note')}: {would}{', '.join(parts) or 'nothing'}")
+    call.console.line(f"{count(len(done.notes), 'note')}: {would}{', '.join(parts) or 'nothing'}")
 
 
 def _show_note(call: Call, note: ImportedNote, *, dry_run: bool) -> None:
-    page = call.page
+    console = call.console
     verb = f"would be {note.action}:" if dry_run else note.action
     if note.action in {"created", "updated"}:
-        page.line(f"{verb} ", (call.place(note.path) if note.path else note.key, "place"))
+        console.line(f"{verb} ", (call.place(note.path) if note.path else note.key, "place"))
     elif note.action == "same_content":
-        page.line("not imported: ", (note.key, "place"), f": {note.path} has the same content")
+        console.line("not imported: ", (note.key, "place"), f": {note.path} has the same content")
     else:
         stays = f" ({call.place(note.path)} stays)" if note.path else ""
-        page.line("not imported: ", (note.key, "place"), f": {note.reason}{stays}")
+        console.line("not imported: ", (note.key, "place"), f": {note.reason}{stays}")

@@ -1,4 +1,4 @@
-"""`memory-bank init`: make a bank."""
+"""`memory-bank init`: create a bank."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ GROUP = "Start"
 @as_command(
     "init",
     why="""
-    Makes `.memories/` with a settings file, in which every line is a comment, and a `.gitignore`
-    for what is derived or private. Both are meant for git. What is there already stays as it is.
+    Creates `.memories/` with a settings file, in which every line is a comment, and a `.gitignore`
+    for derived and private files. Both belong in git. Existing files are not changed.
 
-    With --user the bank is kept in your own data folder instead: for notes that belong to no
-    project, or to a project whose repository you can't change. Name it with --bank afterwards.
+    With --user the bank is created in your own data folder instead: for notes that belong to no
+    project, or to a project whose repository you can't change. Use it with --bank.
     """,
     examples=(
         ("memory-bank init", "in the working directory"),
@@ -30,20 +30,22 @@ GROUP = "Start"
     ),
 )
 @click.argument("folder", required=False, metavar="[DIR]", type=click.Path(file_okay=False))
-@click.option("--user", metavar="NAME", default="", help="A bank of your own, of this name")
+@click.option("--user", metavar="NAME", default="", help="Create a bank of your own, of this name")
 def command(call: Call, *, folder: str | None, user: str) -> int:
-    """Make a bank in a project, or one of your own."""
+    """Create a bank in a project, or one of your own."""
     if user and folder:
-        raise call.wrong("give a folder or --user NAME, not both")
+        raise call.usage_error("give a folder or --user NAME, not both")
 
     def render(made: actions.setup.Made) -> None:
         shown = place(made.bank)
-        verb = "made" if made.created else "there already:"
-        call.page.line(f"{verb} ", (shown, "place"))
+        verb = "created" if made.created else "already exists:"
+        call.console.line(f"{verb} ", (shown, "place"))
         for file in made.created:
-            call.page.line("  ", (place(file), "place"))
+            call.console.line("  ", (place(file), "place"))
         at = f"--bank {shlex.quote(shown)} " if user or folder else ""
-        call.page.line("next: ", (f'memory-bank {at}remember "what should be known later"', "bold"))
+        call.console.line(
+            "next: ", (f'memory-bank {at}remember "what should be known later"', "bold")
+        )
 
     call.answer(actions.setup.init(folder, user=user), render)
     return 0

@@ -1,4 +1,4 @@
-"""`memory-bank links`: follow links."""
+"""`memory-bank links`: list links, ghosts, paths and related notes."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ _GHOST = "ghost:"
 @as_command(
     "links",
     why="""
-    Shows the links out of a note and into it, each with its type and the words around it. A
-    target that is no note is a ghost: a source file, a person, a note to be written. NAME may be
-    a ghost too: `links src/index.py` shows which notes speak of the file.
+    Lists the links from a note and to it, each with its type and the words around it. A link
+    target that is not a note is a ghost: a source file, a person, a note to be written. NAME may
+    be a ghost too: `links src/index.py` lists the notes that link to the file.
 
-    --path finds the shortest chain of links between two notes, --related the notes that share
+    --path finds the shortest path of links between two notes, --related the notes that share
     neighbours with this one.
     """,
     examples=(
-        ("memory-bank links tantivy", "both ways"),
+        ("memory-bank links tantivy", "in both directions"),
         ("memory-bank links src/index.py", "what is known about a file"),
-        ("memory-bank links --ghosts", "what notes speak of that is no note"),
-        ("memory-bank links tantivy --path bm25", "how two notes hang together"),
+        ("memory-bank links --ghosts", "all link targets that are not notes"),
+        ("memory-bank links tantivy --path bm25", "how two notes are connected"),
     ),
 )
 @options.note(required=False)
-@click.option("--in", "into", is_flag=True, help="Only links into it")
-@click.option("--out", is_flag=True, help="Only links out of it")
+@click.option("--in", "into", is_flag=True, help="Only links to it")
+@click.option("--out", is_flag=True, help="Only links from it")
 @click.option("--ghosts", is_flag=True, help="Only ghosts: of this note, or of the whole bank")
 @click.option(
-    "--path", "other", metavar="OTHER", shell_complete=completing.notes, help="Chain to a note"
+    "--path", "other", metavar="OTHER", shell_complete=completing.notes, help="Path to a note"
 )
-@click.option("--related", is_flag=True, help="Notes near to it")
+@click.option("--related", is_flag=True, help="Notes that share neighbours with it")
 def command(
     call: Call,
     *,
@@ -59,11 +59,11 @@ def command(
     other: str | None,
     related: bool,
 ) -> int:
-    """Follow links: in, out, to ghosts, between two notes."""
+    """List links, ghosts, paths and related notes."""
     if sum((into or out, ghosts, other is not None, related)) > 1:
-        raise call.wrong("choose one: --in and --out, --ghosts, --path, or --related")
+        raise call.usage_error("choose one: --in and --out, --ghosts, --path, or --related")
     if name is None and not ghosts:
-        raise call.wrong("name a note, or ask for --ghosts")
+        raise call.usage_error("name a note, or give --ghosts")
     with call.open() as bank:
         if name is None:
             return _all_ghosts(call, bank)
@@ -86,9 +86,11 @@ def _links(call: Call, bank: Bank, name: str, wanted: tuple[bool, bool], *, ghos
     if call.json:
         call.document({"path": found.path, "outgoing": out, "incoming": into})
         return FOUND if out or into else NOTHING
-    for heading, links in (("out of", out), ("into", into)):
+    for heading, links in (("from", out), ("to", into)):
         if links:
-            call.page.line((f"{count(len(links), 'link')} {heading} {named(found.path)}", "bold"))
+            call.console.line(
+                (f"{count(len(links), 'link')} {heading} {named(found.path)}", "bold")
+            )
         for link in links:
             _show(call, link)
     if not out and not into:
@@ -97,12 +99,12 @@ def _links(call: Call, bank: Bank, name: str, wanted: tuple[bool, bool], *, ghos
 
 
 def _show(call: Call, link: LinkShown) -> None:
-    page = call.page
+    console = call.console
     where = (call.place(link.source, link.line), "place")
-    page.line("  ", where, "  ", (link.type, "tag"), f" → {link.target}")
+    console.line("  ", where, "  ", (link.type, "tag"), f" → {link.target}")
     if link.problem:
-        page.line("      ", (link.problem, "bad"))
-    page.block(link.context, "      ", "dim")
+        console.line("      ", (link.problem, "bad"))
+    console.block(link.context, "      ", "dim")
 
 
 def _all_ghosts(call: Call, bank: Bank) -> int:
@@ -113,7 +115,7 @@ def _all_ghosts(call: Call, bank: Bank) -> int:
         call.remark("no ghosts")
     else:
         rows = [(ghost.name, str(ghost.count), _some(ghost.sources)) for ghost in found]
-        call.page.table(("ghost", "links", "from"), rows)
+        call.console.table(("ghost", "links", "from"), rows)
     return FOUND if found else NOTHING
 
 
@@ -122,9 +124,9 @@ def _path(call: Call, bank: Bank, name: str, other: str) -> int:
     if call.json:
         call.document({"result_count": len(steps), "steps": steps})
     elif not steps:
-        call.remark(f"no chain of links joins {name} and {other}")
+        call.remark(f"no path of links connects {name} and {other}")
     for step in () if call.json else steps:
-        call.page.line(named(step.source), "  ", (step.type, "tag"), f" → {step.target}")
+        call.console.line(named(step.source), "  ", (step.type, "tag"), f" → {step.target}")
     return FOUND if steps else NOTHING
 
 
@@ -133,10 +135,10 @@ def _related(call: Call, bank: Bank, name: str) -> int:
     if call.json:
         call.document({"result_count": len(found), "related": found})
     elif not found:
-        call.remark(f"nothing is linked to {name}")
+        call.remark(f"no notes are related to {name}")
     else:
         rows = [(_target(call, near.path), f"{near.score:.2f}") for near in found]
-        call.page.table(("near", "score"), rows)
+        call.console.table(("related", "score"), rows)
     return FOUND if found else NOTHING
 
 
@@ -145,6 +147,6 @@ def _target(call: Call, path: str) -> str:
 
 
 def _some(paths: Sequence[str], most: int = 3) -> str:
-    """Return a few paths, and how many more there are."""
+    """Return the first few paths, and the number of the others."""
     more = f" and {len(paths) - most} more" if len(paths) > most else ""
     return ", ".join(paths[:most]) + more

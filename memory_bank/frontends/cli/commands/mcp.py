@@ -1,4 +1,4 @@
-"""`memory-bank mcp`: make agents' programs start this server."""
+"""`memory-bank mcp`: add this server to the configuration of agents' programs."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 GROUP = "Agents"
 
 _HEADERS = 2
-"""Lines of a diff before its first place."""
+"""Header lines of a unified diff."""
 
 
 def _shared(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Take what tells which entry of which file is meant."""
+    """Take the options that select the configuration file and the entry."""
     for decorate in (
         click.option("--yes", is_flag=True, help="Change the file without asking"),
-        click.option("--name", metavar="NAME", help="What the server is called [memory-bank]"),
-        click.option("--scope", type=click.Choice(SCOPES), help="The project's file, or your own"),
+        click.option("--name", metavar="NAME", help="The server's name [memory-bank]"),
+        click.option("--scope", type=click.Choice(SCOPES), help="The project's file or your own"),
         click.option(
             "--client", required=True, type=click.Choice(NAMES), metavar="NAME", help=_CLIENT
         ),
@@ -47,13 +47,13 @@ _CLIENT = f"The program: {', '.join(NAMES)}"
     "install",
     why="""
     Adds this server to the configuration of a program: to the project's file, which is in git and
-    holds for everybody who has the project, or to your own, which holds the paths of this machine.
-    Without --scope it is the project's file where the program reads one and trusts it; see
+    applies to everybody who has the project, or to your own, which contains the paths of this
+    machine. The default for --scope is the project's file if the program reads and trusts one; see
     docs/mcp.md.
 
-    Shows what would change and asks first. Everything else in the file stays as it is, comments
-    included. A file that the program could not read is not touched. Says when another scope has
-    this server already, and what to do before the program starts it.
+    Shows the change and asks before making it. Everything else in the file stays the same,
+    including comments. A file that the program could not read is not changed. Prints whether
+    another scope already has this server, and what to do before the program starts it.
     """,
     examples=(
         ("memory-bank mcp install --client claude-code", "for everybody in this project"),
@@ -81,26 +81,27 @@ def _install(
     if call.json:
         _answer(call, change, done=done)
     elif not change.changed:
-        call.page.line("there already: ", (place(change.place.file), "place"))
+        call.console.line("already there: ", (place(change.place.file), "place"))
     elif done:
-        call.page.line("wrote ", (place(change.place.file), "place"))
+        call.console.line("wrote ", (place(change.place.file), "place"))
         next_step = change.client.next_step(change.place.scope)
-        call.page.line(("next: ", "bold"), f"{change.client.title}: {next_step}")
+        call.console.line(("next: ", "bold"), f"{change.client.title}: {next_step}")
     return 0 if done or not change.changed else NOTHING
 
 
 @as_command(
     "uninstall",
     why="""
-    Takes this server out of the configuration of a program. Everything else in the file stays, keys
-    that were added to its entry too; a file that install made is removed when nothing else is in
-    it. An entry that starts another program is refused. Shows what would change and asks first.
+    Removes this server from the configuration of a program. Everything else in the file stays,
+    including keys that you added to its entry; a file that install created is deleted if nothing
+    else is in it. Refuses an entry that starts another program. Shows the change and asks before
+    making it.
     """,
     examples=(("memory-bank mcp uninstall --client cursor", "from this project"),),
 )
 @_shared
 def _uninstall(call: Call, *, client: str, scope: str | None, name: str | None, yes: bool) -> int:
-    """Take this server out of a program's configuration."""
+    """Remove this server from a program's configuration."""
     from memory_bank.actions.clients.install import SERVER, needs_bank, uninstall
 
     with call.open() if needs_bank(client, scope) else nullcontext() as bank:
@@ -109,16 +110,16 @@ def _uninstall(call: Call, *, client: str, scope: str | None, name: str | None, 
     if call.json:
         _answer(call, change, done=done)
     elif not change.changed:
-        call.page.line(
+        call.console.line(
             f"{change.client.title} has no server {change.place.name} in ",
             (place(change.place.file), "place"),
         )
     elif done:
         verb = "removed " if change.after is None else "wrote "
-        call.page.line(verb, (place(change.place.file), "place"))
+        call.console.line(verb, (place(change.place.file), "place"))
         if change.kept:
             kept = ", ".join(change.kept)
-            call.page.line(f"kept in the file what was added to {change.place.name}: {kept}")
+            call.console.line(f"kept the keys that were added to {change.place.name}: {kept}")
     return 0 if done else NOTHING
 
 
@@ -126,12 +127,12 @@ def _print(call: Call, change: Change) -> None:
     if call.json:
         _answer(call, change, done=False)
         return
-    call.page.write(change.after or "")
+    call.console.write(change.after or "")
     call.remark(f"for {place(change.place.file)}")
 
 
 def _answer(call: Call, change: Change, *, done: bool) -> None:
-    """Print a change for a program; other servers of the file are nobody's business."""
+    """Print a change as JSON, without the other servers of the file, which may be private."""
     scope, file, _, name = change.place
     shown: dict[str, object] = {"client": change.client.name, "scope": scope, "file": file}
     shown |= {"name": name} | ({} if change.entry is None else {"entry": change.entry})
@@ -140,11 +141,11 @@ def _answer(call: Call, change: Change, *, done: bool) -> None:
         shown["elsewhere"] = [{"scope": o.scope, "file": o.file, "name": o.name} for o in others]
     if change.kept:
         shown["kept"] = change.kept
-    call.page.document({**shown, "changed": done})
+    call.console.document({**shown, "changed": done})
 
 
 def _made(call: Call, change: Change, *, yes: bool) -> bool:
-    """Make a change once somebody agreed to it; tell whether it was made."""
+    """Make a change if the user agrees; tell whether it was made."""
     from memory_bank.actions.clients.install import write
 
     if not change.changed:
@@ -159,23 +160,23 @@ def _made(call: Call, change: Change, *, yes: bool) -> bool:
 def _agreed(call: Call, change: Change) -> bool:
     if call.json or not interactive():
         raise BadInput(
-            f"{change.place.file} would be changed, and nobody is there to be asked",
-            "add --yes to change it, or see the entry with `mcp install --print`",
+            f"{change.place.file} would be changed, but confirmation needs a terminal",
+            "add --yes to change it, or show the entry with `mcp install --print`",
         )
     before, after = (text.splitlines() for text in (change.before or "", change.after or ""))
     for line in list(unified_diff(before, after, n=0, lineterm=""))[_HEADERS:]:
         style = {"+": "good", "-": "bad"}.get(line[:1], "dim")
-        call.aside.line((line, style))
-    call.aside.flush()
+        call.stderr.line((line, style))
+    call.stderr.flush()
     return click.confirm(f"Change {place(change.place.file)}?", err=True)
 
 
 command = Group(
     "mcp",
-    help="Set up agents' programs, as Claude Code or Cursor.",
+    help="Set up agents' programs, such as Claude Code or Cursor.",
     why="""
-    Programs that speak the Model Context Protocol start `memory-bank serve mcp` themselves, once
-    their configuration says so. install writes that, uninstall takes it out.
+    Programs that support the Model Context Protocol start `memory-bank serve mcp` themselves if
+    their configuration has an entry for it. install adds the entry, uninstall removes it.
     """,
     examples=(("memory-bank mcp install --client claude-code", "in a project"),),
     commands={made.name or "": made for made in (_install, _uninstall)},

@@ -1,4 +1,4 @@
-"""`memory-bank merge`: make one note of several."""
+"""`memory-bank merge`: merge several notes into one."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ GROUP = "Organise"
 @as_command(
     "merge",
     why="""
-    Writes the target with the text that you give, moves the sources to the trash and makes links
-    to them lead to the target; all of it happens or nothing. The target gets the sources' tags
-    and references. It may be one of the sources, whose old text then goes to the trash too.
+    Writes the target with the given text, moves the sources to the trash and redirects links to
+    them to the target, all or nothing. The target gets the sources' tags and references. It may
+    be one of the sources; its old text is then moved to the trash too.
 
-    Without --text the text is read from a pipe, or you write it in $VISUAL or $EDITOR, which
-    starts with the texts of all sources.
+    Without --text the text is read from a pipe, or edited in $VISUAL or $EDITOR, starting with
+    the texts of all sources.
     """,
     examples=(
         ("memory-bank merge retry-1 retry-2 --into facts/retries", "in your editor"),
@@ -43,10 +43,10 @@ GROUP = "Organise"
     metavar="TARGET",
     required=True,
     shell_complete=completing.notes,
-    help="The note that they become",
+    help="The merged note",
 )
-@click.option("--text", metavar="TEXT", help="What it says; - reads stdin")
-@options.tags("Tags on top of those of the sources")
+@click.option("--text", metavar="TEXT", help="Its text; - reads stdin")
+@options.tags("Tags besides those of the sources")
 @options.allow_secret
 @options.agent
 def command(
@@ -58,7 +58,7 @@ def command(
     tags: tuple[str, ...],
     agent: str | None,
 ) -> int:
-    """Make one note of several; links to them follow."""
+    """Merge several notes into one, and redirect links to it."""
     with call.open() as bank:
         source = "manual" if agent is None else "agent"
         merged = partial(
@@ -84,11 +84,11 @@ def _joined(bank: Bank, paths: list[str]) -> str:
 
 
 def _show(call: Call, done: Merged) -> None:
-    page = call.page
+    console = call.console
     for path in done.merged:
         if path != done.path:
-            page.line("merged ", (call.place(path), "place"))
-    page.line("into ", (call.place(done.path), "place"), f" (id {done.note_id})")
+            console.line("merged ", (call.place(path), "place"))
+    console.line("into ", (call.place(done.path), "place"), f" (id {done.note_id})")
     for path in done.relinked:
-        page.line("  links changed in ", (call.place(path), "place"))
+        console.line("  links changed in ", (call.place(path), "place"))
     call.warn(done.warning)

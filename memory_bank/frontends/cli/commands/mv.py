@@ -20,8 +20,8 @@ GROUP = "Organise"
 @as_command(
     "mv",
     why="""
-    Moves the file and rewrites every link to it, in all notes, so that they lead to the new name;
-    all of it happens or nothing. A new name that ends in a slash is a folder.
+    Moves the file and rewrites the links to it in all notes, all or nothing. A new name that ends
+    in a slash is a folder.
     """,
     examples=(
         ("memory-bank mv whoosh decisions/2025-whoosh", "another name"),
@@ -33,18 +33,18 @@ GROUP = "Organise"
 @options.allow_secret
 @options.agent
 def command(call: Call, *, name: str, new: str, agent: str | None) -> int:
-    """Rename a note; links to it follow."""
+    """Rename a note, and rewrite links to it."""
 
     def render(done: Renamed) -> None:
-        page = call.page
+        console = call.console
         if done.path == done.old_path:
-            page.line((call.place(done.path), "place"), " is called that already")
+            console.line((call.place(done.path), "place"), " already has that name")
             return
-        page.line(
+        console.line(
             "moved ", (call.place(done.old_path), "place"), " to ", (call.place(done.path), "place")
         )
         for path in done.relinked:
-            page.line("  links changed in ", (call.place(path), "place"))
+            console.line("  links changed in ", (call.place(path), "place"))
         call.warn(done.warning)
 
     with call.open() as bank:

@@ -18,29 +18,29 @@ GROUP = "Find"
 _GAP = "  "
 _TYPE = 11
 _SHORTEST = 12
-"""Columns of a title below which it is not cut any more: the line is folded instead."""
+"""Columns of the shortest cut title; with less room the line is wrapped instead."""
 
 
 @as_command(
     "notes",
     why="""
-    Lists notes by the time of their last change, the newest first, one a line: where it is, when
-    it changed, its type, title and tags. To find notes by what they say, use recall.
+    Lists notes by the time of their last change, the newest first, one per line: path, date of the
+    change, type, title and tags. To find notes by their content, use recall.
     """,
     examples=(
-        ("memory-bank notes --since 7d", "what came in this week"),
+        ("memory-bank notes --since 7d", "changed in the last seven days"),
         ("memory-bank notes --type decision --limit 100", "all decisions"),
         ("memory-bank notes --json | jq -r '.notes[].path'", "for a program"),
     ),
 )
-@options.limit(10, "Most notes to list (10)")
+@options.limit(10, "Most notes to list; default: 10")
 @options.since
 @options.before
 @options.tags("Only notes that have all these tags")
 @options.kind("Only notes of this type")
 @options.include_archived
 def command(call: Call, *, kind: str | None, **wanted: Any) -> int:  # noqa: ANN401  (handed on)
-    """List the notes that changed last."""
+    """List the notes that changed most recently."""
     with call.open() as bank:
         found = actions.listing.list_notes(bank, type=kind, **wanted)
         call.answer(found, lambda listing: _show(call, listing))
@@ -51,20 +51,20 @@ def command(call: Call, *, kind: str | None, **wanted: Any) -> int:  # noqa: ANN
 
 
 def _show(call: Call, listing: Listing) -> None:
-    """Print a line a note; a narrow terminal gets shorter titles, never shorter paths."""
-    page = call.page
+    """Print one line per note; on a narrow terminal titles are cut, but never paths."""
+    console = call.console
     places = [call.place(note.path, 1) for note in listing.notes]
     wide = max(map(cells, places), default=0)
     for where, note in zip(places, listing.notes, strict=True):
         changed = max(note.created_at, note.updated_at)[:10]
         status = "" if note.status == "active" else f" ({note.status})"
         about = f"{note.type or '-':<{_TYPE}}"
-        left = page.columns - wide - len(changed) - len(about) - len(status) - 3 * len(_GAP)
+        left = console.columns - wide - len(changed) - len(about) - len(status) - 3 * len(_GAP)
         title, tags = note.title, " ".join(f"#{tag}" for tag in note.tags)
-        if page.terminal and left > _SHORTEST:
+        if console.terminal and left > _SHORTEST:
             title = cut(title, left)
             tags = cut(tags, left - cells(title) - len(_GAP))
-        page.line(
+        console.line(
             (where, "place"), " " * (wide - cells(where)), _GAP, (changed, "dim"), _GAP, about,
             _GAP, title, (status, "warn"), _GAP if tags else "", (tags, "tag"),
         )  # fmt: skip

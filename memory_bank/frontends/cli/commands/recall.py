@@ -20,11 +20,11 @@ GROUP = "Find"
 _NEGATED = re.compile(r"-[^-\s].*", re.DOTALL)
 
 
-class _Asking(Command):
-    """Takes `-word` for a word that must not be there, not for options."""
+class _RecallCommand(Command):
+    """Takes `-word` as an excluded word, not as options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Put the negated words where no option is looked for."""
+        """Move the excluded words behind `--`."""
         end = args.index("--") if "--" in args else len(args)
         valued = {
             name
@@ -40,34 +40,34 @@ class _Asking(Command):
         ]
         kept = [word for number, word in enumerate(args[:end]) if number not in words]
         behind = [*(args[number] for number in words), *args[end + 1 :]]
-        # none without need: an option that lacks its value would take it for that
+        # only if needed: an option without its value would take `--` as the value
         return super().parse_args(ctx, [*kept, *(["--", *behind] if behind else [])])
 
 
 @as_command(
     "recall",
     why="""
-    Any text is a query. Passages that have its words are found, the more and the rarer the
-    better, and passages of a similar meaning. Each note is listed once with its best section;
-    sections that match too stand below it.
+    Any text is a query. It finds passages with its words (more and rarer words rank higher) and
+    passages of similar meaning. Each note is listed once with its best section; its other matching
+    sections follow.
 
-    A query may hold "phrases" (quote them once more for your shell), -words that must not be
-    there, and conditions: tag:search type:decision status:archived since:7d before:2026-05-01
-    in:decisions links:src/api.py, or any key of your notes' front matter. The options say the
-    same. Conditions apply before ranking.
+    A query may contain "phrases" (quote them once more for your shell), -words to exclude, and
+    conditions: tag:search type:decision status:archived since:7d before:2026-05-01 in:decisions
+    links:src/api.py, or any key of your notes' front matter. The options do the same. Conditions
+    apply before ranking.
 
-    --mode lexical looks for words only and is fastest; semantic for meaning only. What is found
-    often or was written lately ranks a little higher; each answer counts as an access of its
-    notes unless --no-count is given.
+    --mode lexical searches by words only and is fastest; semantic by meaning only. Notes that are
+    often found or were written recently rank a little higher; each result counts as an access of
+    the note unless --no-count is given.
     """,
     examples=(
         ("memory-bank recall why tantivy", "a question"),
         ("memory-bank recall '\"index grows\" -whoosh tag:search'", "phrase, exclusion, condition"),
-        ("memory-bank recall retry --type bugfix --since 2w --explain", "and why it was found"),
+        ("memory-bank recall retry --type bugfix --since 2w --explain", "with scores explained"),
         ("memory-bank recall retry --linked-to src/api.py", "what is known about a file"),
         ("memory-bank recall retry --json | jq -r '.notes[].path'", "for a program"),
     ),
-    form=_Asking,
+    form=_RecallCommand,
 )
 @click.argument("query", nargs=-1, required=True, metavar="QUERY...")
 @click.option("--mode", type=click.Choice(MODES), metavar="MODE", help="lexical, semantic, hybrid")
@@ -79,12 +79,12 @@ class _Asking(Command):
 @click.option(
     "--linked-to",
     metavar="NAME",
-    help="Only what links to this note, file, person; and why",
+    help="Only notes that link to this note, file or person",
     shell_complete=completing.notes,
 )
 @options.include_archived
-@click.option("--explain", is_flag=True, help="Say how it was read and why notes were found")
+@click.option("--explain", is_flag=True, help="Show the parsed query and each note's scores")
 @click.option("--no-count", is_flag=True, help="Don't count this as an access of the notes")
-def command(call: Call, **asked: Any) -> int:  # noqa: ANN401  (handed on under their names)
-    """Find what the bank knows."""
-    return answer(call, **asked)
+def command(call: Call, **options: Any) -> int:  # noqa: ANN401  (passed on by name)
+    """Search notes by words, meaning and links."""
+    return answer(call, **options)

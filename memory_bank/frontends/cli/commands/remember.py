@@ -1,4 +1,4 @@
-"""`memory-bank remember`: write something down."""
+"""`memory-bank remember`: write a new note."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _SOURCES = ("manual", "agent", "session", "import")
 @as_command(
     "remember",
     why="""
-    Makes a Markdown note of the text; its name comes from its type and its first words. The same
-    text a second time makes no second note: the tags are merged into the first.
+    Writes the text as a Markdown note, named after its type and its first words. The same text a
+    second time makes no second note: its tags are added to the first.
 
     Without TEXT it is read from a pipe, or written in $VISUAL or $EDITOR; `-` always means stdin.
-    Wikilinks in the text, `[[decisions/whoosh]]` or `supersedes:: [[…]]`, join it to other notes
-    and to files; --file-ref, --symbol-ref and --entity do the same from outside the text.
+    Wikilinks in the text, `[[decisions/whoosh]]` or `supersedes:: [[…]]`, link it to other notes
+    and to files; --file-ref, --symbol-ref and --entity add links outside the text.
     """,
     examples=(
         ('memory-bank remember "Retries need jitter" --tags http,lesson', "one line"),
@@ -37,16 +37,16 @@ _SOURCES = ("manual", "agent", "session", "import")
 @options.text()
 @options.tags("Tags, separated by commas")
 @options.kind("decision, fact, plan, bugfix … or a word of your own")
-@click.option("--name", metavar="NAME", default="", help="The note's name: folder/words")
+@click.option("--name", metavar="NAME", default="", help="The note's name: folder/name")
 @click.option(
     "--file-ref",
     "files",
     metavar="PATH",
     multiple=True,
     type=click.Path(),
-    help="A file that it is about; may be given again",
+    help="A file that it is about; repeatable",
 )
-@click.option("--symbol-ref", "symbols", metavar="NAME", multiple=True, help="A symbol: the same")
+@click.option("--symbol-ref", "symbols", metavar="NAME", multiple=True, help="A symbol; repeatable")
 @click.option(
     "--entity", "entities", metavar="KIND:ID", multiple=True, help="A person, ticket, clause …"
 )
@@ -54,9 +54,9 @@ _SOURCES = ("manual", "agent", "session", "import")
     "--source",
     metavar="SOURCE",
     type=click.Choice(_SOURCES),
-    help="Who says so: manual, agent, session (kept out of git), import",
+    help="Who wrote it: manual, agent, session (not in git), import",
 )
-@click.option("--agent", metavar="NAME", default="", help="Which agent, if one does")
+@click.option("--agent", metavar="NAME", default="", help="The agent that writes it, if one does")
 @options.allow_secret
 def command(
     call: Call,
@@ -71,19 +71,19 @@ def command(
     source: str | None,
     agent: str,
 ) -> int:
-    """Keep a text as a note."""
+    """Write a text as a new note."""
 
     def render(done: actions.remember.Remembered) -> None:
         verb = "created" if done.action == "created" else "updated"
-        call.page.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id})")
+        call.console.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id})")
         if done.same_as:
-            call.page.line("  same content, unchanged: ", (call.place(done.same_as), "place"))
+            call.console.line("  same content, unchanged: ", (call.place(done.same_as), "place"))
         call.warn(done.warning)
 
     if agent and not agent_name(agent):
-        raise call.wrong("--agent: the name has no character that can be seen")
+        raise call.usage_error("--agent: the name has no visible character")
     for words in entities:
-        actions.remember.entity(words)  # before somebody writes a text in vain
+        actions.remember.entity(words)  # report errors before the user writes the text
     source = source or ("agent" if agent else "manual")
     with call.open() as bank:
         bank.settings.check_enabled()
@@ -105,7 +105,7 @@ def command(
 
 
 def _below(project: Path, file: str) -> str:
-    """Return a file as the project calls it, if it is there; else as it was written."""
+    """Return a file's path relative to the project; unchanged if it is not in the project."""
     found = Path(file).absolute().resolve()
     if found.exists() and found.is_relative_to(project):
         return found.relative_to(project).as_posix()

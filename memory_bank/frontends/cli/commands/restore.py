@@ -1,4 +1,4 @@
-"""`memory-bank restore`: bring deleted notes back."""
+"""`memory-bank restore`: list the trash, and restore deleted notes."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ GROUP = "Organise"
 
 _STAMP = "%Y%m%d%H%M%S%f"
 _DIGITS = 20
-"""Of a stamp, down to microseconds; it is UTC."""
+"""Digits of a time stamp in UTC, to the microsecond."""
 
 
 @as_command(
     "restore",
     why="""
-    Without a name, lists what is in the trash, the newest first. With one, brings the newest
-    deleted note of that name back to where it was, or to another name with --as.
+    Without a name, lists the trash, the newest first. With a name, restores the most recently
+    deleted note of that name, under the same name or under another with --as.
     """,
     examples=(
-        ("memory-bank restore", "what is in the trash"),
-        ("memory-bank restore ideas/cache", "back to its place"),
-        ("memory-bank restore ideas/cache --as ideas/cache-2", "beside a new one"),
+        ("memory-bank restore", "list the trash"),
+        ("memory-bank restore ideas/cache", "under its old name"),
+        ("memory-bank restore ideas/cache --as ideas/cache-2", "under another name"),
     ),
 )
 @click.argument("name", required=False)
-@click.option("--as", "new", metavar="NEW", default="", help="Under another name")
+@click.option("--as", "new", metavar="NEW", default="", help="Restore it under another name")
 def command(call: Call, *, name: str | None, new: str) -> int:
-    """Bring a deleted note back, or list the trash."""
+    """Restore a deleted note, or list the trash."""
     if name is None and new:
-        raise call.wrong("name the note that --as renames")
+        raise call.usage_error("--as needs the name of a deleted note")
     with call.open() as bank:
         if name is None:
             return _list(call, bank)
@@ -46,7 +46,7 @@ def command(call: Call, *, name: str | None, new: str) -> int:
     if call.json:
         call.document({"path": path})
     else:
-        call.page.line("restored ", (call.place(path), "place"))
+        call.console.line("restored ", (call.place(path), "place"))
     return FOUND
 
 
@@ -56,16 +56,16 @@ def _list(call: Call, bank: Bank) -> int:
         call.document({"result_count": len(found), "trash": found})
     elif found:
         rows = [(note.path.removesuffix(".md"), _when(note.stamp)) for note in found]
-        call.page.table(("name", "deleted"), rows)
+        call.console.table(("name", "deleted"), rows)
     else:
         call.remark("the trash is empty")
     return FOUND if found else NOTHING
 
 
 def _when(stamp: str) -> str:
-    """Return the moment of a folder of the trash, in local time."""
+    """Return the time in the name of a trash folder, in local time."""
     try:
         moment = datetime.strptime(stamp[:_DIGITS], _STAMP).replace(tzinfo=UTC)
     except ValueError:
-        return stamp  # a folder that somebody else made
+        return stamp  # a folder that another program made
     return moment.astimezone().isoformat(" ", "minutes")

@@ -15,21 +15,21 @@ GROUP = "Organise"
 @as_command(
     "rm",
     why="""
-    Moves notes to the bank's trash, `.memories/.trash/`, from where restore brings them back.
-    Links to them stay as they are and lead to ghosts until then. If one of the names is unknown,
-    nothing is deleted. Consider archive: an archived note stays readable and out of the way.
+    Moves notes to the bank's trash, `.memories/.trash/`; restore brings them back. Links to them
+    are not changed and lead to ghosts until then. If one of the names is unknown, nothing is
+    deleted. Consider archive instead: archived notes are excluded from results, but stay readable.
     """,
     examples=(
-        ("memory-bank rm ideas/cache", "into the trash"),
-        ("memory-bank restore ideas/cache", "and back"),
+        ("memory-bank rm ideas/cache", "move it to the trash"),
+        ("memory-bank restore ideas/cache", "restore it"),
     ),
 )
 @options.notes()
 @options.if_match
 def command(call: Call, *, names: tuple[str, ...], if_match: str | None) -> int:
-    """Delete notes; restore brings them back."""
+    """Move notes to the trash; restore brings them back."""
     if if_match and len(names) > 1:
-        raise call.wrong("--if-match is the version of one note: name just one")
+        raise call.usage_error("--if-match applies to one note: name only one")
     with call.open() as bank:
         paths = dict.fromkeys(bank.find(name) for name in names)
         done = [actions.move_and_merge.delete(bank, path, if_match=if_match) for path in paths]
@@ -37,7 +37,7 @@ def command(call: Call, *, names: tuple[str, ...], if_match: str | None) -> int:
         call.document({"deleted": done})
     for trashed in () if call.json else done:
         shown = call.place(trashed.path)
-        call.page.line("deleted ", (shown, "place"))
+        call.console.line("deleted ", (shown, "place"))
         name = shlex.quote(trashed.path.removesuffix(".md"))
-        call.page.line(("  back with: ", "dim"), f"memory-bank restore {name}")
+        call.console.line(("  to undo: ", "dim"), f"memory-bank restore {name}")
     return 0

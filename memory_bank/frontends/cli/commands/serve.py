@@ -1,4 +1,4 @@
-"""`memory-bank serve`: let other programs ask this bank."""
+"""`memory-bank serve`: serve the bank to other programs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Group
 
 if TYPE_CHECKING:
-    from memory_bank.frontends.mcp.http_transport import Opened
+    from memory_bank.frontends.mcp.http_transport import Endpoint
     from memory_bank.frontends.mcp.server import MemoryServer
     from memory_bank.frontends.mcp.token_cost import Cost
 
@@ -28,26 +28,26 @@ def _split(_: click.Context, __: click.Parameter, given: str | None) -> tuple[st
 @as_command(
     "mcp",
     why="""
-    Serves the bank to an agent by the Model Context Protocol, over stdin and stdout. The program
-    in which the agent runs starts this command by itself, once for each of its windows; any number
-    may run at once, beside the command line and your editor.
+    Serves the bank to an agent by the Model Context Protocol, over stdin and stdout. The agent's
+    program starts this command itself, once for each of its windows; any number may run at the
+    same time, beside the command line and your editor.
 
-    It answers at once, and starts where there is no bank yet: tools then say what to do. What
-    notes say reaches the agent as quoted data. --describe shows the tools and how much of the
-    agent's context they take. Answers are texts; --structured adds the fields of the commands'
-    JSON and their schemas, for programs: some agents' programs then give their model the structure
-    only, which takes more of its context.
+    The server starts at once, even without a bank: its tools then return an error with the next
+    step. The text of notes reaches the agent as quoted data. --describe lists the tools and their
+    cost in tokens. Answers are text; --structured adds the fields of the commands' JSON and their
+    schemas, for programs. Some agents' programs then give their model only the structured content,
+    which takes more tokens.
 
     With --http it serves many agents by streamable HTTP until Ctrl-C or SIGTERM. On an address
-    that other machines can reach, each request must bring a bearer token. The token is made on
-    first use, in a file that only you can read. What is sent is not encrypted.
+    that other machines can reach, each request needs a bearer token. The token is created on
+    first use, in a file that only you can read. The connection is not encrypted.
     """,
     examples=(
-        ("memory-bank serve mcp", "what the agent's configuration calls"),
-        ("memory-bank --bank ~/project serve mcp", "where it starts elsewhere"),
-        ("memory-bank serve mcp --read-only", "an agent that may look, not write"),
-        ("memory-bank serve mcp --describe", "its tools, and what they cost"),
-        ("memory-bank serve mcp --http 127.0.0.1:8765", "many agents of this machine"),
+        ("memory-bank serve mcp", "the command in the agent's configuration"),
+        ("memory-bank --bank ~/project serve mcp", "if it starts in another folder"),
+        ("memory-bank serve mcp --read-only", "for an agent that must not write"),
+        ("memory-bank serve mcp --describe", "the tools and their cost in tokens"),
+        ("memory-bank serve mcp --http 127.0.0.1:8765", "for many agents on this machine"),
     ),
 )
 @click.option(
@@ -58,16 +58,16 @@ def _split(_: click.Context, __: click.Parameter, given: str | None) -> tuple[st
 )
 @click.option("--read-only", is_flag=True, help="Leave out every tool that writes")
 @click.option("--structured", is_flag=True, help="Add structured content to answers, for programs")
-@click.option("--describe", is_flag=True, help="List the tools and their cost in tokens; no server")
-@click.option("--http", metavar="HOST:PORT", help="Listen there, not on stdin")
+@click.option("--describe", is_flag=True, help="List the tools and their cost in tokens, and exit")
+@click.option("--http", metavar="HOST:PORT", help="Serve HTTP on this address instead of stdio")
 @click.option(
     "--token-file",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="Where the bearer token is; asks for it on any address",
+    help="The bearer token's file; requires the token on any address",
 )
 @click.option(
-    "--allow-host", "hosts", metavar="NAME", multiple=True, help="Another name clients call us by"
+    "--allow-host", "hosts", metavar="NAME", multiple=True, help="Another host name of this server"
 )
 def _mcp(
     call: Call,
@@ -85,7 +85,7 @@ def _mcp(
     from memory_bank.serving.shared_bank import SharedBank
 
     if not http and (token_file or hosts):
-        raise call.wrong("--token-file and --allow-host go with --http")
+        raise call.usage_error("--token-file and --allow-host need --http")
     toolbox = Toolbox(toolsets or DEFAULT, read_only=read_only, structured=structured)
     if describe:
         from memory_bank.frontends.mcp.token_cost import cost
@@ -99,7 +99,7 @@ def _mcp(
         _listen(call, server, http, token_file, hosts)
         return 0
     if sys.stdin.isatty():
-        call.remark("waiting for an agent's program on stdin; Ctrl-C ends it, --help tells more")
+        call.remark("waiting for an agent's program on stdin; press Ctrl-C to stop, or see --help")
     serve_stdio(server)
     return 0
 
@@ -110,22 +110,28 @@ def _listen(
     from memory_bank.frontends.mcp.http_transport import serve_http
 
     file = Path(token_file) if token_file else None
-    serve_http(server, http, token_file=file, hosts=hosts, said=lambda door: _say(call, door))
+    serve_http(
+        server,
+        http,
+        token_file=file,
+        hosts=hosts,
+        on_start=lambda endpoint: _show_endpoint(call, endpoint),
+    )
 
 
-def _say(call: Call, door: Opened) -> None:
-    """Tell where the server is, and what a client needs."""
-    file = door.token.file if door.token else None
+def _show_endpoint(call: Call, endpoint: Endpoint) -> None:
+    """Print the server's URL, and what a client needs."""
+    file = endpoint.token.file if endpoint.token else None
     if call.json:
-        call.page.document({"url": door.url, "token_file": file}, indent=None)
+        call.console.document({"url": endpoint.url, "token_file": file}, indent=None)
     else:
-        call.page.line("serving ", (door.url, "place"))
-    call.page.flush()
-    if door.token:
-        verb = "was made" if door.token.made else "is"
+        call.console.line("serving ", (endpoint.url, "place"))
+    call.console.flush()
+    if endpoint.token:
+        verb = "was created" if endpoint.token.made else "is"
         call.remark(f"the token {verb} in {file}: send `Authorization: Bearer TOKEN`")
-    if door.remote:
-        call.warn("what is sent is not encrypted: put it behind a proxy with TLS, or a tunnel")
+    if endpoint.remote:
+        call.warn("the connection is not encrypted: use a proxy with TLS, or a tunnel")
 
 
 def _show(call: Call, found: Cost) -> None:
@@ -134,16 +140,16 @@ def _show(call: Call, found: Cost) -> None:
         for one in found.tools
     ]
     rows.append(("all", "", f"{found.model_tokens:,}", f"{found.tokens:,}"))
-    call.page.table(("tool", "", "tokens a model is given", "of all that is listed"), rows)
+    call.console.table(("tool", "", "tokens in the model's context", "tokens listed"), rows)
     call.remark(found.method)
 
 
 command = Group(
     "serve",
-    help="Let agents ask this bank.",
+    help="Serve the bank to agents.",
     why="""
-    Serves the bank to other programs. There is one protocol so far: mcp.
+    Serves the bank to other programs. The only protocol so far is mcp.
     """,
-    examples=(("memory-bank serve mcp", "to agents"),),
+    examples=(("memory-bank serve mcp", "serve it to agents"),),
     commands={made.name or "": made for made in (_mcp,)},
 )

@@ -1,4 +1,4 @@
-"""`memory-bank show`: read one note."""
+"""`memory-bank show`: show one note."""
 
 from __future__ import annotations
 
@@ -26,21 +26,20 @@ GROUP = "Find"
     A note's name is its path without .md, its file name alone if no other note has it, an alias,
     its title or its id.
 
-    On a terminal the note is drawn with its headings, lists and code, below a line about it. Into
-    a pipe goes its source, front matter included; characters that could play tricks with a
-    terminal (control characters, reversed text) are written out, as `\\x1b`. With --raw a pipe
-    gets every character as it is.
+    On a terminal the Markdown is rendered, below a line of metadata. A pipe gets the source,
+    including front matter; characters that are harmful in a terminal (control characters, reversed
+    text) are escaped, for example `\\x1b`. With --raw a pipe gets every character unchanged.
     """,
     examples=(
         ("memory-bank show decisions/tantivy", "by its name"),
-        ("memory-bank show tantivy --section Consequences", "one section of it"),
-        ("memory-bank show tantivy --raw > copy.md", "exactly as it is"),
-        ("memory-bank show tantivy --json | jq -r .etag", "its version, for --if-match"),
+        ("memory-bank show tantivy --section Consequences", "one section"),
+        ("memory-bank show tantivy --raw > copy.md", "the unchanged source"),
+        ("memory-bank show tantivy --json | jq -r .etag", "its etag, for --if-match"),
     ),
 )
 @options.note()
-@click.option("--section", metavar="HEADING", help="Only what stands under this heading; A > B")
-@click.option("--raw", is_flag=True, help="The source; into a pipe exactly as it is")
+@click.option("--section", metavar="HEADING", help="Show only the text under this heading; A > B")
+@click.option("--raw", is_flag=True, help="Show the source; unchanged into a pipe")
 def command(call: Call, *, name: str, section: str | None, raw: bool) -> int:
     """Show one note."""
     with call.open() as bank:
@@ -56,11 +55,11 @@ def command(call: Call, *, name: str, section: str | None, raw: bool) -> int:
 
 
 def _show(call: Call, note: Shown, *, raw: bool) -> None:
-    page = call.page
-    if raw or not page.terminal:
+    console = call.console
+    if raw or not console.terminal:
         _source(call, note.content, raw=raw)
         return
-    page.line((call.place(note.path, 1), "place"))
+    console.line((call.place(note.path, 1), "place"))
     about = [
         note.type,
         *(f"#{tag}" for tag in note.tags),
@@ -70,29 +69,29 @@ def _show(call: Call, note: Shown, *, raw: bool) -> None:
         count(note.backlinks_count, "backlink"),
         f"edited by {', '.join(note.edited_by)}" if note.edited_by else "",
     ]
-    page.line((" · ".join(filter(None, about)), "tag"))
-    page.line()
-    page.markdown(note.body)
+    console.line((" · ".join(filter(None, about)), "tag"))
+    console.line()
+    console.markdown(note.body)
 
 
 def _show_section(call: Call, part: ShownSection, *, raw: bool) -> None:
-    if raw or not call.page.terminal:
+    if raw or not call.console.terminal:
         _source(call, part.content, raw=raw)
         return
-    call.page.line((call.place(part.path, part.line), "place"))
-    call.page.markdown(part.content)
+    call.console.line((call.place(part.path, part.line), "place"))
+    call.console.markdown(part.content)
 
 
 def _source(call: Call, text: str, *, raw: bool) -> None:
-    """Print a source: as it is into a pipe if `raw`, else with what could do harm written out."""
-    if not raw or call.page.terminal:
+    """Print a note's source: unchanged into a pipe if `raw`, else escaped."""
+    if not raw or call.console.terminal:
         lines = visible(text.replace("\r\n", "\n"))
-        call.page.write(lines if lines.endswith("\n") else f"{lines}\n")
+        call.console.write(lines if lines.endswith("\n") else f"{lines}\n")
         return
-    call.page.flush()
+    call.console.flush()
     buffer = getattr(sys.stdout, "buffer", None)
     if buffer is None:
-        call.page.write(text)
+        call.console.write(text)
         return
     try:
         buffer.write(text.encode("utf-8", "surrogateescape"))

@@ -1,4 +1,4 @@
-"""`memory-bank stats`: count what is there."""
+"""`memory-bank stats`: count notes, tags, types and links."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _TAGS = 12
 @as_command(
     "stats",
     why="""
-    Counts notes, their bytes, types and tags, and what may want a look: broken links, ghosts
-    (targets that are no notes), orphans (notes without any link), files that are not indexed.
+    Counts notes, their bytes, types and tags, and what may need attention: broken links, ghosts
+    (link targets that are not notes), orphans (notes without links), files that are not indexed.
     """,
     examples=(
-        ("memory-bank stats", "for you"),
+        ("memory-bank stats", "for a person"),
         ("memory-bank stats --json | jq .count", "for a program"),
     ),
 )
@@ -50,4 +50,4 @@ def _show(call: Call, found: Stats) -> None:
         ("orphans", f"{found.orphans:,}"),
         ("not indexed", f"{found.unindexed:,}"),
     ]
-    call.page.table(("what", "how many"), rows)
+    call.console.table(("what", "how many"), rows)

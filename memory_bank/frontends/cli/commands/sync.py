@@ -1,4 +1,4 @@
-"""`memory-bank sync`: bring the index up to the files."""
+"""`memory-bank sync`: update the index from the files."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ GROUP = "Look after"
 @as_command(
     "sync",
     why="""
-    Every query brings the index up to the files by itself, for about a second; sync does all that
-    is left, the vectors of many new notes for example, and checks the index on its way. So it is
-    never needed, but good after a big `git pull` or in a hook.
+    Every query updates the index first, for about a second; sync does everything that remains, for
+    example the vectors of many new notes, and checks the index. So it is never required, but
+    useful after a big `git pull` or in a hook.
 
-    --rebuild makes every index anew. --compare makes a fresh index beside the one that is there,
-    in a temporary folder, and names every difference: exit code 3 if there is one.
+    --rebuild rebuilds every index. --compare builds a second index in a temporary folder and lists
+    every difference: exit code 3 if there is one.
     """,
     examples=(
-        ("memory-bank sync", "all that is left to do"),
-        ("memory-bank sync --rebuild", "from nothing"),
-        ("memory-bank sync --compare", "is the index what the files say?"),
+        ("memory-bank sync", "update the index"),
+        ("memory-bank sync --rebuild", "rebuild it from the files"),
+        ("memory-bank sync --compare", "does the index match the files?"),
     ),
 )
-@click.option("--rebuild", is_flag=True, help="Make every index anew")
-@click.option("--compare", is_flag=True, help="Name what a fresh index would have otherwise")
+@click.option("--rebuild", is_flag=True, help="Rebuild every index")
+@click.option("--compare", is_flag=True, help="List differences from a newly built index")
 def command(call: Call, *, rebuild: bool, compare: bool) -> int:
-    """Bring the index up to the files."""
+    """Update the index from the files."""
     if rebuild and compare:
-        raise call.wrong("choose one: --rebuild or --compare")
+        raise call.usage_error("choose one: --rebuild or --compare")
     with call.open() as bank:
         if compare:
             return _compare(call, bank)
@@ -58,13 +58,13 @@ def _compare(call: Call, bank: Bank) -> int:
 
 def _show_differences(call: Call, differences: tuple[str, ...]) -> None:
     for difference in differences:
-        call.page.line(difference)
+        call.console.line(difference)
     if differences:
         call.remark(
-            f"{count(len(differences), 'difference')}: `memory-bank sync --rebuild` repairs"
+            f"{count(len(differences), 'difference')}: `memory-bank sync --rebuild` repairs it"
         )
     else:
-        call.page.line("the index is what a fresh one would be")
+        call.console.line("the index equals a newly built one")
 
 
 def _show(call: Call, report: SyncReport) -> None:
@@ -75,5 +75,5 @@ def _show(call: Call, report: SyncReport) -> None:
         parts.append(f"{count(report.unindexed, 'file')} can't be indexed, see doctor")
     if report.waiting:
         parts.append(f"{count(report.waiting, 'passage')} without a vector")
-    call.page.line(", ".join(parts), (f" in {report.seconds:.1f} s", "dim"))
+    call.console.line(", ".join(parts), (f" in {report.seconds:.1f} s", "dim"))
     call.show_repaired(report.repaired)

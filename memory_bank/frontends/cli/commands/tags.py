@@ -1,4 +1,4 @@
-"""`memory-bank tags`: count tags."""
+"""`memory-bank tags`: list tags with their counts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ GROUP = "Find"
 @as_command(
     "tags",
     why="""
-    Lists every tag with the number of notes that have it, the most used first: to find out what
-    there is, and which tags mean the same.
+    Lists every tag with its number of notes, the most used first, for example to find tags that
+    mean the same.
     """,
     examples=(
         ("memory-bank tags", "all of them"),
@@ -21,13 +21,13 @@ GROUP = "Find"
     ),
 )
 def command(call: Call) -> int:
-    """Count the notes of each tag."""
+    """List tags with their number of notes."""
     with call.open() as bank:
         found = actions.listing.tag_counts(bank)
     if call.json:
         call.document({"result_count": len(found), "tags": found})
     elif found:
-        call.page.table(("tag", "notes"), [(tag, str(number)) for tag, number in found.items()])
+        call.console.table(("tag", "notes"), [(tag, str(number)) for tag, number in found.items()])
     else:
         call.remark("no tags")
     return FOUND if found else NOTHING

@@ -1,4 +1,4 @@
-"""`memory-bank update`: replace what a note says."""
+"""`memory-bank update`: replace the text of a note."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ GROUP = "Write"
 @as_command(
     "update",
     why="""
-    Replaces the whole text; the front matter stays unless the new text brings its own. Without
-    TEXT it is read from a pipe, or you edit the present text in $VISUAL or $EDITOR. To change a
-    part of a note, use edit.
+    Replaces the whole text; the front matter stays unless the new text has its own. Without TEXT
+    it is read from a pipe, or you edit the current text in $VISUAL or $EDITOR. To change a part
+    of a note, use edit.
     """,
     examples=(
         ("memory-bank update plans/index < plan.md", "from a file"),
-        ('memory-bank update facts/port "The port is 8080." --if-match 987fdff…', "safely"),
+        ('memory-bank update facts/port "The port is 8080." --if-match 987fdff…', "if unchanged"),
     ),
 )
 @options.note()

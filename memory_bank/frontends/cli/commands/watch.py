@@ -18,42 +18,42 @@ GROUP = "Look after"
 @as_command(
     "watch",
     why="""
-    Indexes every change of a note at once, until Ctrl-C, and prints a line for each batch. Not
-    needed to find new notes, since each query looks for itself; but it takes the work off the
-    queries of a large bank, and its vectors are ready sooner.
+    Indexes every change of a note at once, until Ctrl-C, and prints a line for each batch. It is
+    not required, since each query looks for changes itself; but queries of a large bank become
+    faster, and vectors are ready sooner.
     """,
     examples=(
         ("memory-bank watch", "in a terminal beside your editor"),
-        ("memory-bank watch --json", "one JSON document a line"),
+        ("memory-bank watch --json", "one JSON document per line"),
     ),
 )
 def command(call: Call) -> int:
     """Index changes as they happen, until Ctrl-C."""
 
-    def say(what: str) -> None:
+    def report(message: str) -> None:
         if call.json:
-            call.page.document({"said": what}, indent=None)
+            call.console.document({"said": message}, indent=None)
         else:
-            call.page.line(what)
-        call.page.flush()
+            call.console.line(message)
+        call.console.flush()
 
-    with call.open() as bank, _stopping() as stop:
-        actions.maintenance.watch(bank, say, stop)
+    with call.open() as bank, _stop_event() as stop:
+        actions.maintenance.watch(bank, report, stop)
     return 0
 
 
 @contextmanager
-def _stopping() -> Iterator[threading.Event]:
-    """Hand out an event that Ctrl-C and SIGTERM set; a second Ctrl-C interrupts at once."""
+def _stop_event() -> Iterator[threading.Event]:
+    """Yield an event that Ctrl-C and SIGTERM set; a second Ctrl-C interrupts at once."""
     stop = threading.Event()
 
-    def ask(number: int, _: FrameType | None) -> None:
+    def request_stop(number: int, _: FrameType | None) -> None:
         if stop.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         stop.set()
 
-    mine = threading.current_thread() is threading.main_thread()
-    before = {number: signal.signal(number, ask) for number in _SIGNALS} if mine else {}
+    in_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.signal(number, request_stop) for number in _SIGNALS} if in_main else {}
     try:
         yield stop
     finally:
