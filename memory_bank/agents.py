@@ -1,4 +1,4 @@
-"""The name of an agent's program, as it is stored and shown: a client may call itself anything."""
+"""Sanitise the name of an agent's program, which a client can choose freely."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 MOST_CHARACTERS = 64
 """Longest name of an agent."""
 
-# Letters and marks that count as printable and that nobody can see: fillers, variation selectors.
+# Invisible characters that Python considers printable: fillers, variation selectors.
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
     "\U000e0100-\U000e01ef]"
@@ -19,8 +19,8 @@ _INVISIBLE = re.compile(
 def agent_name(text: str) -> str:
     """Return the first 64 printable characters of a name, on one line.
 
-    Control and format characters, surrogates and what else can't be seen are left out; a run of
-    white space is one space. Empty where nothing is left: the agent then has no name.
+    Control and format characters, surrogates and other invisible characters are left out; a run of
+    white space becomes one space. The result may be empty.
     """
     kept = "".join(islice(_printable(text), MOST_CHARACTERS))
     return kept.rstrip()

@@ -1,8 +1,8 @@
-"""Which folders of derived files were made on this machine.
+"""Register the folders of derived files that were made on this machine.
 
-Such a folder has a random id, and this machine's private state has a file named by it. A folder
-that came with a repository has no id that the state knows, whatever is in it. The file also
-remembers what took long to find out of the bank.
+Such a folder has a random id, and the private state of this machine has a file with that name. The
+id of a folder that came with a repository is not registered there. The file also caches data about
+the bank.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _OWN_RULES = ".gitignore"
 
 
 def read(index: Path) -> str:
-    """Return the id of a folder, empty if it has none; nothing else in it is opened."""
+    """Return the id of a folder, or empty; open no other file in it."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         handle = os.open(index / NAME, flags)
@@ -36,12 +36,12 @@ def read(index: Path) -> str:
 
 
 def known(registry: Path, index_id: str) -> bool:
-    """Tell whether an id was given on this machine."""
+    """Tell whether an id is registered on this machine."""
     return bool(index_id) and os.access(registry / index_id, os.R_OK)
 
 
 def bare(index: Path) -> bool:
-    """Tell whether a folder holds nothing that one could believe: who made it was killed, say."""
+    """Tell whether a folder has no data yet, for example since its maker was killed."""
     try:
         with os.scandir(index) as found:
             return all(
@@ -53,7 +53,7 @@ def bare(index: Path) -> bool:
 
 
 def give(index: Path, registry: Path) -> str:
-    """Give a folder an id that the state knows, unless another process is first; return its id.
+    """Give a folder a registered id, unless another process has; return its id.
 
     Raises OSError.
     """
@@ -77,7 +77,7 @@ def give(index: Path, registry: Path) -> str:
 
 
 def remember(registry: Path, index_id: str, what: bytes) -> None:
-    """Let the state know an id, and keep some bytes with it; raise OSError."""
+    """Register an id, and store some bytes with it; raise OSError."""
     registry.mkdir(parents=True, exist_ok=True, mode=0o700)
     temporary = registry / f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}"
     try:
@@ -88,7 +88,7 @@ def remember(registry: Path, index_id: str, what: bytes) -> None:
 
 
 def remembered(registry: Path, index_id: str) -> bytes:
-    """Return the bytes that are kept with an id; none for one that is not known."""
+    """Return the bytes that are stored with an id; none if it is not registered."""
     try:
         return (registry / index_id).read_bytes() if index_id else b""
     except OSError:

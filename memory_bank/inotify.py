@@ -1,10 +1,9 @@
-"""Read the kernel's queue of file changes at the moment of a question (Linux).
+"""Read the kernel's queue of file changes before a query (Linux).
 
-The kernel queues an inotify event before the system call that changes a file returns. So one
-read of the queue, with no thread and no waiting, tells what changed since the last read, and an
-empty queue is proof that nothing did. Where that does not hold (other systems, network file
-systems, watches run out) there is no queue, and the files are scanned. Those who follow changes
-use watchdog instead (`watch.py`).
+The kernel queues an inotify event before the system call that changes a file returns. So a read of
+the queue, without thread or waiting, returns all changes since the last read, and an empty queue
+proves that there are none. If the watch is unavailable (other systems, network file systems, too
+few watches), the files are scanned. Commands that follow changes use watchdog (`watch.py`).
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from typing import Self
 from memory_bank.filenames import NOTE_SUFFIXES
 
 RECONCILE = 60.0
-"""Seconds after which files are scanned although nothing was reported: a write to mapped memory,
-or through a hard link from elsewhere, makes no event."""
+"""Seconds after which files are scanned anyway: a write to mapped memory, or through a hard link
+in another folder, causes no event."""
 
 _LOCAL = frozenset(
     ["bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"]
 )
-"""File systems whose every change is made by this kernel, and reported."""
+"""File systems that only this kernel changes, so that it reports every change."""
 _BUFFER = 1 << 16
 _EVENT = struct.Struct("iIII")
 
@@ -45,12 +44,12 @@ _LOST = _DELETE_SELF | _MOVE_SELF | _UNMOUNT | _OVERFLOW | _IGNORED
 
 
 class InotifyQueue:
-    """The changes below a folder, hidden folders left out."""
+    """The changes below a folder, except in hidden folders."""
 
     def __init__(self, root: Path, *, trusted: float = RECONCILE) -> None:
-        """Watch from now on, for so many seconds; raise OSError where that can't be done."""
+        """Start watching, for `trusted` seconds; raise OSError if the watch is unavailable."""
         if sys.platform != "linux":
-            raise OSError(errno.ENOTSUP, "inotify is Linux's")
+            raise OSError(errno.ENOTSUP, "inotify exists on Linux only")
         if (kind := _file_system(root)) not in _LOCAL:
             raise OSError(errno.ENOTSUP, f"not every change on {kind} is reported")
         self._process = os.getpid()
@@ -67,7 +66,7 @@ class InotifyQueue:
 
     @classmethod
     def at(cls, root: Path) -> Self | None:
-        """Watch a folder; None where not every change is reported."""
+        """Watch a folder; return None if the watch is unavailable."""
         try:
             return cls(root)
         except (OSError, ImportError):
@@ -76,7 +75,7 @@ class InotifyQueue:
     def read(self) -> frozenset[str] | None:
         """Return the notes that may have changed since the last call, by path below the folder.
 
-        None: anything may have, and this queue is of no more use.
+        None if any may have; the queue must then be replaced.
         """
         if os.getpid() != self._process or time.monotonic() > self._until:
             return None
@@ -95,7 +94,7 @@ class InotifyQueue:
         return frozenset(found)
 
     def close(self) -> None:
-        """Stop to watch."""
+        """Stop watching."""
         if self._queue >= 0 and os.getpid() == self._process:
             os.close(self._queue)
         self._queue = -1
@@ -113,11 +112,11 @@ class InotifyQueue:
                 yield watch, mask, os.fsdecode(data[place - size : place].rstrip(b"\0"))
 
     def _watch(self, folder: str, prefix: str) -> None:
-        """Watch a folder before those in it: one that is made meanwhile is met or reported."""
+        """Watch a folder, then its subfolders, so that a new one is listed or reported."""
         watch = _add_watch(self._queue, os.fsencode(folder), _WATCHED)
         if watch < 0:
             if prefix and ctypes.get_errno() in {errno.ENOENT, errno.ENOTDIR}:
-                return  # removed meanwhile: that is reported
+                return  # removed meanwhile, which is reported
             raise _refused(f"{folder} can't be watched", "max_user_watches")
         self._folders[watch] = prefix
         for name in _below(folder):
@@ -157,8 +156,7 @@ def _new_queue() -> int:
     return queue
 
 
-# Asked of the C library itself: watchdog's bindings are no part of its interface, and come with
-# threads and 50 ms of imports.
+# Calls the C library: watchdog's bindings are private, and take threads and 50 ms of imports.
 def _init(flags: int) -> int:
     return int(_library().inotify_init1(flags))
 
@@ -180,7 +178,7 @@ def _refused(what: str, limit: str) -> OSError:
 
 
 def _identity(folder: str) -> tuple[int, int]:
-    """Tell a folder from any other in its place; none is at a path that leads nowhere."""
+    """Return what identifies a folder; (0, 0) if there is none."""
     try:
         stat = os.lstat(folder)
     except OSError:

@@ -1,4 +1,4 @@
-"""Packages whose modules are imported when they are first used.
+"""Import the modules of a package at first use.
 
 A command that only lists notes needs no Markdown parser and no numpy. With
 `__getattr__ = modules_of(__name__)` in a package (PEP 562), a user writes `from memory_bank import

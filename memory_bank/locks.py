@@ -1,4 +1,4 @@
-"""A lock on a folder that the operating system frees when its holder dies."""
+"""Lock a folder; the operating system releases the lock of a dead process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memory_bank.errors import Busy, StorageFailed
 WAIT = 30.0
 """Seconds to wait for a lock; holders keep it for one write or one batch."""
 _TRIES = 100
-"""How often a folder is made that somebody deletes each time."""
+"""Maximum number of tries to make a folder that is deleted each time."""
 
 
 @contextmanager
@@ -22,8 +22,8 @@ def locked(
 ) -> Iterator[None]:
     """Hold the lock of a folder; raise Busy when another holds it for longer than `wait` seconds.
 
-    Threads and processes exclude each other alike: every call has a handle of its own. What is
-    locked is the folder that stands there; one that may be deleted meanwhile is made by `make`.
+    Threads exclude each other like processes, since every call opens its own handle. `make` makes
+    the folder if it is missing or was deleted meanwhile.
     """
     deadline = time.monotonic() + wait
     handle = None
@@ -48,7 +48,7 @@ def locked(
 
 
 def _held(folder: Path, wait: float, deadline: float) -> int | None:
-    """Return a handle that has the lock; None when the folder was another one meanwhile."""
+    """Return a handle that has the lock; None if the folder was replaced meanwhile."""
     handle = _open(folder)
     try:
         _acquire(handle, folder, wait, deadline)
@@ -109,7 +109,7 @@ else:
         return os.open(folder, os.O_RDONLY)
 
     def _stands(handle: int, folder: Path) -> bool:
-        """Tell whether the folder that is locked is the one that stands there now."""
+        """Tell whether the path still leads to the locked folder."""
         return os.path.samestat(os.fstat(handle), os.stat(folder))  # noqa: PTH116
 
     def _try(handle: int) -> bool:

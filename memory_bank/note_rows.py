@@ -1,4 +1,4 @@
-"""What the manifest knows of notes, in the words of notes."""
+"""Read the manifest's documents as notes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from memory_bank.retrievers.base import Scope
 
 _NO_DATES: Mapping[str, float] = MappingProxyType({})
 BY_HAND = "manual"
-"""Source of a note that names none: a person wrote it."""
+"""Source of a note without `source_type`: a person wrote it."""
 
 
 class NoteRow(NamedTuple):
-    """What the manifest knows of a note."""
+    """The manifest's row of a note."""
 
     number: int
     path: str
@@ -44,12 +44,12 @@ class NoteRow(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What the access log knows the note by."""
+        """The note's name in the logs of activity: its id, else its path."""
         return self.id or self.path
 
 
 def note_of(row: DocumentRow) -> NoteRow:
-    """Read a document of the notes as a note."""
+    """Return a document as a note."""
     data = row.data
     return NoteRow(
         number=row.number,
@@ -76,7 +76,7 @@ def note_at(manifest: Manifest, path: str) -> NoteRow | None:
 
 
 def with_content(manifest: Manifest, content_hash: str) -> list[NoteRow]:
-    """Return the notes of a content that are not archived, the oldest first."""
+    """Return the notes with a content that are not archived, the oldest first."""
     found = documents.with_field(manifest, CONTENT, content_field(content_hash))
     return [note_of(row) for row in found if row.data.get("content_hash") == content_hash]
 
@@ -89,26 +89,26 @@ def newest(
 
 
 def updated_by(note: NoteRow, written: Mapping[str, float]) -> NoteRow:
-    """Return a note as updated when it was written, if that is later than its files say."""
+    """Return a note with the later of its time of update and that in `written`."""
     return note._replace(updated=max(note.updated, written.get(note.key, 0.0)))
 
 
 def candidates(manifest: Manifest, name: str) -> list[str]:
-    """Return the paths of the notes that a name means: one, or several when it is ambiguous."""
+    """Return the paths of the notes with a name: several if it is ambiguous."""
     if not is_text(name):
         return []
     try:
         exact = path_of(name)
     except BadName:
         exact = ""
-    for path in (name, exact):  # as it stands first: names of old files may be odd
+    for path in (name, exact):  # first unchanged: existing files may have any name
         if path and link_resolution.has_key(manifest, path):
             return [path]
     return link_resolution.keys_of(manifest, key(name))
 
 
 def path_named(manifest: Manifest, forms: Sequence[str]) -> str | NoteNotFound:
-    """Return the path of the note that the first known form of a name means, or what is wrong."""
+    """Return the path of the note that the first known form of a name means, or an error."""
     paths = next(filter(None, (candidates(manifest, form) for form in forms)), [])
     if len(paths) == 1:
         return paths[0]
@@ -121,7 +121,7 @@ def path_named(manifest: Manifest, forms: Sequence[str]) -> str | NoteNotFound:
 
 
 def similar(manifest: Manifest, name: str, most: int = 3) -> list[str]:
-    """Return the names of notes that look like a name that none has."""
+    """Return the names of notes that are similar to a name."""
     paths = {
         word: name_of(row.key)
         for row in documents.all_documents(manifest)

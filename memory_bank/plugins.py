@@ -1,4 +1,4 @@
-"""Find a plug-in by its file name, and name them all without importing any."""
+"""Find plug-ins by their file names, and import one by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOT_PLUGINS = frozenset({"__init__", "base"})
 def names(kind: str) -> list[str]:
     """List the plug-ins of a kind (`embedders`, `frontends.cli.commands`), sorted.
 
-    A plug-in is a module or a package; a name that starts with an underscore is no plug-in's.
+    A plug-in is a module or a package whose name doesn't start with an underscore.
     """
     return list(_names(kind))
 

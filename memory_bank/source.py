@@ -1,6 +1,6 @@
-"""The contract of a source: the documents that an index is made of.
+"""The contract of a source, which supplies the documents of an index.
 
-Notes are one source. Another one is a class with these methods; the index needs no change for it.
+Notes are one source. Any class with these methods is another; the index need not change.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 Signature = str
-"""What is another one whenever a document may have changed; empty when that can't be told."""
+"""A text that differs whenever a document may have changed; empty if unknown."""
 
 SAME_FILE, BY_PATH, BY_NAME, BY_ALIAS, BY_TITLE, BY_ID = range(6)
-"""Ranks of a name: a link takes the documents of the lowest rank that has any."""
+"""Ranks of names: a link leads to the documents with its name at the lowest rank."""
 
 
 class Span(NamedTuple):
@@ -25,7 +25,7 @@ class Span(NamedTuple):
 
 
 class Section(NamedTuple):
-    """Where a section stands, with the headings above it, outermost first."""
+    """The lines of a section, and its headings, outermost first."""
 
     line: int
     end_line: int
@@ -33,7 +33,7 @@ class Section(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A part of a document that is ranked and embedded as one."""
+    """A part of a document that is ranked and embedded."""
 
     line: int
     end_line: int
@@ -43,14 +43,14 @@ class Passage(NamedTuple):
 
 
 class Name(NamedTuple):
-    """What a document is called; links resolve by it."""
+    """A name by which links find a document."""
 
     name: str
     rank: int
 
 
 class Link(NamedTuple):
-    """An edge from a place in a document."""
+    """A link in a document."""
 
     line: int
     kind: str
@@ -60,7 +60,7 @@ class Link(NamedTuple):
     names: tuple[str, ...]
     """The names that it may mean, in order, at most two."""
     ghost: str
-    """What the target is called when no document answers to it."""
+    """The target's name if no document has it."""
     heading: str = ""
     anchor: str = ""
     text: str = ""
@@ -69,7 +69,7 @@ class Link(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """Something in a document that couldn't be read as it stands; the rest was."""
+    """A part of a document that couldn't be read."""
 
     reason: str
     line: int = 1
@@ -83,14 +83,14 @@ class Dates(NamedTuple):
 
 
 class Committed(NamedTuple):
-    """What a repository's history says of one file."""
+    """The commits of one file."""
 
     first: float
-    """When it came, renames followed, in seconds since the epoch."""
+    """Time of the first commit, renames followed, in seconds since the epoch."""
     last: float
-    """When its bytes were last changed; as `first` if they never were."""
+    """Time of the last commit that changed its bytes."""
     blob: bytes
-    """The name of its bytes as they are checked out by HEAD; empty if HEAD has no such file."""
+    """The object id of its blob in HEAD; empty if HEAD doesn't have the file."""
 
 
 UNDATED = Dates()
@@ -98,40 +98,40 @@ UNDATED = Dates()
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document, as it is indexed."""
+    """A document to index."""
 
     key: str
-    """Its name in the source: a path, say."""
+    """Its unique name in the source, for example a path."""
     hash: str
     """Hex digits that change with its content."""
     title: str
     passages: tuple[Passage, ...]
     id: str = ""
-    """What it is known by when its key changes; empty when it has nothing but its key."""
+    """An id that stays when its key changes; may be empty."""
     fields: tuple[tuple[str, str], ...] = ()
-    """Keys and values that a question can filter by, lower case."""
+    """Keys and values for filters, in lower case."""
     data: Mapping[str, Any] = field(default_factory=dict)
-    """What an answer shows of it; JSON."""
+    """Data for display, as JSON."""
     about: str = ""
-    """Further words that it is found by."""
+    """Words from its metadata for the keyword indexes."""
     dates: Dates = UNDATED
     hidden: bool = False
-    """Whether it is found only when asked for, as what is archived."""
+    """Whether it is found only on request, such as archived notes."""
     sections: tuple[Section, ...] = ()
     links: tuple[Link, ...] = ()
     names: tuple[Name, ...] = ()
     anchors: tuple[tuple[str, int], ...] = ()
-    """Names of lines that links may lead to."""
+    """Names of lines, for links to them."""
     faults: tuple[Fault, ...] = ()
     size: int = 0
     """Bytes."""
     signature: Signature | None = None
-    """As of the moment before it was read; None for that of the scan."""
+    """Its signature before it was read; None to use that of the scan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """A document whose hash is the known one; only its signature, or its date, is another."""
+    """A document with the indexed hash; signature or dates may have changed."""
 
     signature: Signature
     dates: Dates
@@ -139,7 +139,7 @@ class Unchanged:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A document that is there but can't be indexed."""
+    """A document that exists but can't be indexed."""
 
     reason: str
     signature: Signature = ""
@@ -148,16 +148,16 @@ class Unreadable:
 
 
 Read = Document | Unchanged | Unreadable | None
-"""What reading a document gives; None when it is gone."""
+"""The result of reading a document; None if it no longer exists."""
 
 
 @dataclass(slots=True)
 class Scan:
-    """What a scan of a source met, by key."""
+    """The result of a scan, by key."""
 
     signatures: dict[str, Signature] = field(default_factory=dict)
     refused: dict[str, str] = field(default_factory=dict)
-    """What can't be a document, with the reason."""
+    """Files that can't be documents, with reasons."""
 
 
 class Source(Protocol):
@@ -165,35 +165,35 @@ class Source(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called: `notes`, say."""
+        """Its name, such as `notes`."""
 
     @property
     def fingerprint(self) -> str:
-        """Change when documents are read in another way; all are then read again."""
+        """Version of its parser; when it changes, all documents are read again."""
 
     def scan(self) -> Scan:
-        """Return the signatures of all documents; raise StorageFailed for what is unseen."""
+        """Return the signatures of all documents; raise StorageFailed if some can't be listed."""
 
     def look(self, keys: Collection[str]) -> Scan | None:
-        """Return the signatures of some documents; None when a scan must tell."""
+        """Return the signatures of some documents; None to request a scan."""
 
     def changes(self) -> frozenset[str] | None:
-        """Return the keys of what may have changed since the last call; None: anything may."""
+        """Return the keys that may have changed since the last call; None if any may have."""
 
     def refresh(self, *, again: bool = False) -> bool:
-        """Look up what signatures depend on beyond the documents; tell whether they are others now.
+        """Update other data that signatures depend on; tell whether it changed.
 
-        What could not be looked up before is tried `again` only when told to.
+        `again` also repeats a lookup that failed before.
         """
 
     def read(self, key: str, known: str = "") -> Read:
         """Read a document; `known` is the hash that is indexed."""
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the field's word)
-        """Return some lines of a document; None when its hash is another one now."""
+        """Return some lines of a document; None if its hash has changed."""
 
     def close(self) -> None:
-        """Let go of files."""
+        """Close all files."""
 
 
 def lines_between(text: str, span: Span) -> str:

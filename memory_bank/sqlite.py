@@ -1,4 +1,4 @@
-"""SQLite as we use it: opened with its tables, committed whole, its errors made ours."""
+"""Open SQLite databases with their tables, run transactions, and convert errors."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ __all__ = [
     "Identity",
     "Memo",
     "Opened",
+    "checkpoint",
     "chunked",
     "connect",
     "discard",
     "guarded",
     "identity",
-    "impatient",
-    "settle",
     "transaction",
     "version",
+    "without_waiting",
 ]
 
 Identity = tuple[int, int] | None
@@ -35,13 +35,13 @@ Table = TypeVar("Table")
 
 _WAIT = 30.0
 _PAUSE = 0.01
-_MAKING = 3.0
-"""Seconds after which a new database that is locked was no new one."""
+_MAKING_SECONDS = 3.0
+"""Seconds to wait for another process that makes the same database."""
 _TRIES = 20
-"""How often a database is opened when somebody else is in the way each time."""
-_GONE, _SHUT = "SQLITE_IOERR_DELETE_NOENT", "SQLITE_CANTOPEN"
+"""Maximum number of tries to open a database that other processes change."""
+_GONE, _CANT_OPEN = "SQLITE_IOERR_DELETE_NOENT", "SQLITE_CANTOPEN"
 _CHUNK = 512
-"""Values in one statement; SQLite takes more, but plans and caches shorter ones better."""
+"""Maximum number of values in one statement; SQLite plans and caches shorter ones better."""
 _UNREADABLE = frozenset(
     [
         "SQLITE_IOERR", "SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_FSTAT",
@@ -49,16 +49,16 @@ _UNREADABLE = frozenset(
         _GONE, "SQLITE_READONLY_DBMOVED",
     ]
 )  # fmt: skip
-"""Said of a file that is cut short, or that another process replaced while it was open."""
+"""Error codes of a file that was truncated, or replaced while it was open."""
 _DAMAGE = ("malformed", "no such", "has no column", "not a database", "could not decode")
 
 
 def connect(file: Path, tables: str, version: int, *, make: bool = True) -> Connection:
-    """Open a database, making its tables where there are none; readers never wait for a writer.
+    """Open a database in WAL mode, and make its tables if there are none.
 
-    Raises IndexDamaged when the file is no database of this version, or is missing or empty and
-    not to be made; StorageFailed when the disk refuses. The connection commits each statement by
-    itself; see `transaction`.
+    Raises IndexDamaged if the file is not a database of this version, or if it is missing or empty
+    and `make` is not set; StorageFailed if the disk refuses. The connection is in autocommit mode;
+    see `transaction`.
     """
     with guarded(file):
         base, found = _opened(file, tables, version, make=make)
@@ -69,11 +69,10 @@ def connect(file: Path, tables: str, version: int, *, make: bool = True) -> Conn
 
 
 def _opened(file: Path, tables: str, version: int, *, make: bool) -> tuple[Connection, int]:
-    """Open a database and set it up; return it with the version of what is there.
+    """Open a database and set it up; return it with its version.
 
-    Tried again where somebody else was in the way for a moment: SQLite removes the write-ahead log
-    that another database has left beside an empty one, and fails when another opener has just done
-    so; and a folder that was deleted may be there again.
+    Repeated after transient failures: SQLite removes a stale write-ahead log beside an empty
+    database, and fails if another process has just done so; and a deleted folder may exist again.
     """
     tries = _TRIES
     while True:
@@ -85,7 +84,7 @@ def _opened(file: Path, tables: str, version: int, *, make: bool) -> tuple[Conne
             if base is not None:
                 base.close()
             tries -= 1
-            if getattr(error, "sqlite_errorname", "") not in {_GONE, _SHUT} or not tries:
+            if getattr(error, "sqlite_errorname", "") not in {_GONE, _CANT_OPEN} or not tries:
                 raise
 
 
@@ -102,7 +101,7 @@ def _open(file: Path, *, make: bool) -> Connection:
 
 
 def _prepare(base: Connection, tables: str, version: int) -> int:
-    """Set a connection up; return the version of what is there, made if `version` says one."""
+    """Set up a connection; return the database's version. Make the tables if `version` is set."""
     base.execute("PRAGMA foreign_keys = ON")
     base.execute("PRAGMA synchronous = NORMAL")
     (found,) = base.execute("PRAGMA user_version").fetchone()
@@ -112,16 +111,16 @@ def _prepare(base: Connection, tables: str, version: int) -> int:
         except sqlite3.OperationalError as error:
             if "locked" not in str(error):
                 raise
-            # whoever makes a new one is soon done: somebody emptied one that another has open
+            # making one is fast, so a file that others have open was emptied
             raise IndexDamaged("the database was emptied", "it is rebuilt") from error
     return int(found)
 
 
 def _make(base: Connection, tables: str, version: int) -> int:
-    """Make the tables of a new database, unless another process has done so; return its version."""
-    base.execute(f"PRAGMA busy_timeout = {_MAKING * 1000:.0f}")
+    """Make the tables of a new database, unless another process has; return the version."""
+    base.execute(f"PRAGMA busy_timeout = {_MAKING_SECONDS * 1000:.0f}")
     base.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    _write_ahead(base)
+    _switch_to_wal(base)
     with transaction(base):
         (found,) = base.execute("PRAGMA user_version").fetchone()
         if found == 0:
@@ -133,13 +132,13 @@ def _make(base: Connection, tables: str, version: int) -> int:
     return int(found)
 
 
-def _write_ahead(base: Connection) -> None:
-    """Switch a new database to its write-ahead log.
+def _switch_to_wal(base: Connection) -> None:
+    """Switch a new database to WAL mode.
 
-    Of several processes that do so at once, SQLite refuses all but one without waiting: its busy
-    timeout does not hold for this statement.
+    If several processes do so at once, SQLite refuses all but one: its busy timeout does not apply
+    to this statement.
     """
-    end = time.monotonic() + _MAKING
+    end = time.monotonic() + _MAKING_SECONDS
     while True:
         try:
             base.execute("PRAGMA journal_mode = WAL")
@@ -152,7 +151,7 @@ def _write_ahead(base: Connection) -> None:
 
 
 class Opened:
-    """A database that is opened when needed, and anew when its file was deleted or replaced."""
+    """A database that is opened when needed, and reopened if its file was deleted or replaced."""
 
     def __init__(self, file: Path, tables: str, version: int) -> None:
         """Open nothing yet."""
@@ -163,7 +162,7 @@ class Opened:
         self._identity: Identity = None
 
     def opened(self) -> Connection:
-        """Return the connection; raise IndexDamaged or StorageFailed when there can be none."""
+        """Return the connection; raise IndexDamaged or StorageFailed."""
         if not self.current():
             self.close()
         if self._base is None:
@@ -171,17 +170,17 @@ class Opened:
         return self._base
 
     def current(self) -> bool:
-        """Tell whether the file that is open, if one is, still has its name."""
+        """Tell whether the path still leads to the open file, if one is open."""
         return self._base is None or identity(self.file) == self._identity
 
     def close(self) -> None:
-        """Close the connection; what was not committed is dropped."""
+        """Close the connection; drop what was not committed."""
         if self._base is not None:
             self._base.close()
         self._base = None
 
     def _connect(self) -> Connection:
-        """Open the file, made where there is none."""
+        """Open the file; make it if missing."""
         return connect(self.file, self._tables, self._version)
 
     def _hold(self, base: Connection) -> Connection:
@@ -191,14 +190,14 @@ class Opened:
 
 @contextmanager
 def guarded(file: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours: damage, or a disk that refuses."""
+    """Convert SQLite's errors to IndexDamaged, Busy or StorageFailed."""
     try:
         yield
     except sqlite3.OperationalError as error:
         code = getattr(error, "sqlite_errorname", "")  # not all have one
         if code in _UNREADABLE or any(word in str(error).lower() for word in _DAMAGE):
             raise IndexDamaged(f"{file} is damaged: {error}", "it is rebuilt") from error
-        if code == _SHUT and _vanished(file):
+        if code == _CANT_OPEN and _vanished(file):
             raise IndexDamaged(f"{file} is gone", "it is rebuilt") from error
         if "locked" in str(error):
             raise Busy(f"{file} is in use by another process", Hint.TRY_AGAIN) from error
@@ -210,13 +209,13 @@ def guarded(file: Path) -> Iterator[None]:
 
 
 def _vanished(file: Path) -> bool:
-    """Tell whether a database was deleted, with its folder or in one that can be written."""
+    """Tell whether a database was deleted, alone or with its folder."""
     return not file.exists() and (not file.parent.exists() or os.access(file.parent, os.W_OK))
 
 
 @contextmanager
 def transaction(base: Connection) -> Iterator[None]:
-    """Commit everything done inside, or nothing."""
+    """Run the body in one transaction."""
     base.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -232,8 +231,8 @@ def chunked(
 ) -> Iterator[tuple[Any, ...]]:
     """Run a statement with `IN ({})` over any number of values.
 
-    The last one is repeated up to a power of two: few different statements are made ready once,
-    many would be anew for each question.
+    The number of values is filled up to a power of two by repeating the last one, so that there are
+    few different statements and SQLite's cache of prepared statements works.
     """
     for start in range(0, len(values), _CHUNK):
         part = values[start : start + _CHUNK]
@@ -243,20 +242,20 @@ def chunked(
 
 
 class Memo(Generic[Table]):
-    """Keeps a table in memory as long as no one writes to the database.
+    """A table cached in memory until the database changes.
 
-    It is loaded when it is asked for a second time in the same state: who asks
-    once reads the few rows that are needed.
+    It is loaded at the second request in the same state, since a process with one request reads
+    fewer rows without it.
     """
 
     def __init__(self, load: Callable[[Connection], Table]) -> None:
-        """Load with `load`, when it pays."""
+        """Load the table with `load`."""
         self._load = load
         self._state: tuple[Connection, int, int] | None = None
         self._table: Table | None = None
 
     def of(self, base: Connection) -> Table | None:
-        """Return the table as it is now; None when its rows are better read one by one."""
+        """Return the table; None at the first request after a change."""
         (version,) = base.execute("PRAGMA data_version").fetchone()
         state = base, int(version), base.total_changes
         new = state != self._state
@@ -267,18 +266,18 @@ class Memo(Generic[Table]):
         return self._table
 
 
-def settle(base: Connection) -> None:
-    """Bring the write-ahead log into the database and empty it, unless someone reads just now.
+def checkpoint(base: Connection) -> None:
+    """Checkpoint and truncate the write-ahead log, unless it is being read.
 
-    SQLite itself keeps the log as large as the largest transaction made it.
+    SQLite itself never shrinks the log.
     """
-    with impatient(base):
+    with without_waiting(base):
         base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 @contextmanager
-def impatient(base: Connection) -> Iterator[None]:
-    """Let what is done inside fail at once where it would have to wait for another process."""
+def without_waiting(base: Connection) -> Iterator[None]:
+    """Make statements fail at once instead of waiting for another process."""
     base.execute("PRAGMA busy_timeout = 0")
     try:
         yield
@@ -287,7 +286,7 @@ def impatient(base: Connection) -> Iterator[None]:
 
 
 def identity(file: Path) -> Identity:
-    """Tell a file from another one put into its place; None when there is none."""
+    """Return what identifies a file: another one at the same path differs. None if missing."""
     try:
         stat = os.stat(file)  # noqa: PTH116  (several times in each answer)
     except OSError:
@@ -301,6 +300,6 @@ def version(base: Connection) -> int:
 
 
 def discard(file: Path) -> None:
-    """Remove a database and SQLite's files beside it."""
+    """Remove a database with its WAL files."""
     for suffix in ("", "-wal", "-shm"):
         file.with_name(file.name + suffix).unlink(missing_ok=True)

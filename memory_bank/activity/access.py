@@ -1,4 +1,4 @@
-"""How often and when notes were accessed; kept in the state folder of this machine."""
+"""Log how often and when notes were accessed, in the private state of this machine."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ _VERSION = 1
 
 
 MOST = 2**63 - 1
-"""Accesses that are counted: SQLite makes an inexact number of one more."""
+"""Maximum count: SQLite converts a larger integer to an inexact number."""
 
 
 class Access(NamedTuple):
@@ -29,7 +29,7 @@ NEVER = Access()
 
 
 class AccessLog(Log):
-    """The counts of one bank; a note is known by its id, or by its path if it has none."""
+    """The counts of one bank, by the note's id, or its path if it has none."""
 
     lost = "accesses are not counted"
 
@@ -38,7 +38,7 @@ class AccessLog(Log):
         super().__init__(folder / "access.db", _TABLES, _VERSION, repaired)
 
     def of(self, notes: Iterable[str]) -> Mapping[str, Access]:
-        """Return what is known of some notes; those never accessed are left out."""
+        """Return the accesses of some notes; those never accessed are left out."""
         rows = self.read("SELECT note, count, last FROM accesses WHERE note IN ({})", notes)
         return {note: Access(min(int(count), MOST), last) for note, count, last in rows}
 

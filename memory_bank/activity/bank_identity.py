@@ -1,4 +1,4 @@
-"""What this machine's private state of a bank is kept under."""
+"""Compute the id of a bank, which names its private state on this machine."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from memory_bank.repo import git
 def bank_id(place: Layout) -> str:
     """Return 16 hex digits: of the repository's first commit and the bank's path inside it.
 
-    So work trees share the state; outside git it is the path. Since git may take long to tell, the
-    private state remembers it, for this folder and this repository only: nothing in the bank says
-    it. Raises NoBank when the bank is gone.
+    So work trees share the state; outside git, the hash is of the path. The id is cached in the
+    private state, for this folder and repository, since git may be slow. Raises NoBank when the
+    bank is gone.
     """
     tree = git.worktree(place.root)
     where = b" %s %s" % (_signature(tree), os.fsencode(place.root))
@@ -39,7 +39,7 @@ def bank_id(place: Layout) -> str:
 
 
 def _signature(tree: Path | None) -> bytes:
-    """Tell a repository from another that takes its place; empty outside git."""
+    """Return what identifies a repository; empty outside git."""
     if tree is None:
         return b""
     entry = tree / ".git"
@@ -51,7 +51,7 @@ def _signature(tree: Path | None) -> bytes:
 
 
 def _carry_over(place: Layout, old: str, new: str) -> None:
-    """Keep what was counted before the repository had its first commit."""
+    """Move the state from before the repository's first commit to its new id."""
     before, now = place.state(old), place.state(new)
     if before.is_dir() and not now.exists():
         with suppress(OSError):  # counts only nudge the ranking

@@ -1,4 +1,4 @@
-"""Which agents changed which notes; kept in the state folder of this machine, never in a note."""
+"""Log which agents changed which notes, in the private state of this machine."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ _VERSION = 1
 
 
 class EditLog(Log):
-    """The agents that changed each note, which is known by its id, or its path if it has none."""
+    """The agents that changed each note, by the note's id, or its path if it has none."""
 
     lost = "who changed it is not written down"
 
@@ -32,9 +32,9 @@ class EditLog(Log):
         return {note: tuple(agents) for note, agents in found.items()}
 
     def add(self, notes: Iterable[str], agent: str, now: float) -> str:
-        """Write down that an agent changed notes, at a time in seconds since the epoch.
+        """Record that an agent changed notes, at a time in seconds since the epoch.
 
-        Returns why that can't be done, if so.
+        Returns why that failed, or an empty text.
         """
         return self.write(
             "INSERT INTO edits VALUES (?1, ?2, ?3, ?3)"
@@ -43,13 +43,13 @@ class EditLog(Log):
         )
 
     def rename(self, old: str, new: str) -> str:
-        """Carry over what is known of a note to its new path; return why not, if so."""
+        """Rename a note in the log; return why that failed, or an empty text."""
         if not self.file.exists():
             return ""
         return self.write("UPDATE OR REPLACE edits SET note = ? WHERE note = ?", [(new, old)])
 
     def inherit(self, note: str, sources: Iterable[str]) -> str:
-        """Let a note have what is known of those that it was made of; return why not, if so."""
+        """Add the agents of merged notes to a note; return why that failed, or an empty text."""
         if not self.file.exists():
             return ""
         return self.write(

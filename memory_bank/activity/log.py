@@ -1,4 +1,4 @@
-"""A database of what can't be made again: damaged, it is set aside for a new one."""
+"""A database that can't be rebuilt: a damaged one is renamed and replaced by an empty one."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -9,10 +9,10 @@ from memory_bank.errors import Busy, IndexDamaged, StorageFailed
 
 
 class Log(sqlite.Opened):
-    """One file in the state folder of this machine; reading it never fails, nor makes it."""
+    """A file in the private state of this machine; reading never fails and makes no file."""
 
     lost = "it is not written down"
-    """What a caller is told when nothing can be written."""
+    """Start of the message when nothing can be written."""
 
     def __init__(
         self, file: Path, tables: str, version: int, repaired: Callable[[], object] = lambda: None
@@ -35,7 +35,7 @@ class Log(sqlite.Opened):
             return []  # an answer must not fail for it
 
     def write(self, sql: str, rows: Sequence[tuple[object, ...]]) -> str:
-        """Write rows; return why that can't be done, if so."""
+        """Write rows; return why that failed, or an empty text."""
         try:
             try:
                 self._execute(sql, rows)
@@ -62,7 +62,7 @@ class Log(sqlite.Opened):
         self._repaired()
 
     def _connect(self) -> sqlite.Connection:
-        """Open the file in a folder that is the user's alone."""
+        """Open the file in a folder with permissions for the user only."""
         folder = self.file.parent
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,4 +1,4 @@
-"""When notes were changed or remembered again, which no byte of them says; private."""
+"""Log when notes were updated, in the private state of this machine."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ _VERSION = 1
 
 
 class UpdateLog(Log):
-    """When each note was updated last; it is known by its id, or by its path if it has none."""
+    """The time of each note's last update, by the note's id, or its path if it has none."""
 
     lost = "when it was updated is not written down"
 
@@ -23,14 +23,14 @@ class UpdateLog(Log):
         return dict(self.read("SELECT note, last FROM updates"))
 
     def add(self, note: str, now: float) -> str:
-        """Write down that a note was updated; return why that can't be done, if so."""
+        """Record that a note was updated; return why that failed, or an empty text."""
         return self.write(
             "INSERT INTO updates VALUES (?1, ?2) ON CONFLICT DO UPDATE SET last = max(last, ?2)",
             [(note, now)],
         )
 
     def rename(self, old: str, new: str) -> str:
-        """Carry over what is known of a note to its new path; return why not, if so."""
+        """Rename a note in the log; return why that failed, or an empty text."""
         if not self.file.exists():
             return ""
         return self.write("UPDATE OR REPLACE updates SET note = ? WHERE note = ?", [(new, old)])

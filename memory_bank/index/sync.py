@@ -152,7 +152,7 @@ class Indexer:
             if done == len(remaining):
                 break
         if len(seen) >= _EMPTY_LOG_FROM:
-            self._manifest.settle()
+            self._manifest.checkpoint()
 
     def _read(self, keys: list[str]) -> Iterator[tuple[str, Read]]:
         """Read documents; those with the indexed hash are `Unchanged`."""

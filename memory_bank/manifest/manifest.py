@@ -182,9 +182,9 @@ class Manifest:
         if answer != "ok":
             raise IndexDamaged(f"{self.file} is damaged: {answer}", "it is rebuilt")
 
-    def settle(self) -> None:
+    def checkpoint(self) -> None:
         """Empty the write-ahead log, unless it is being read."""
-        sqlite.settle(self._base)
+        sqlite.checkpoint(self._base)
 
     def close(self) -> None:
         """Close the file."""

@@ -281,7 +281,7 @@ class VectorIndex:
             )
             base.execute("INSERT OR REPLACE INTO meta VALUES ('published', ?)", record)
         base.executescript("PRAGMA incremental_vacuum")  # `execute` would free a single page only
-        sqlite.settle(base)
+        sqlite.checkpoint(base)
         self._snapshot = None
         snapshot.discard_others(self._folder, generation)
 
