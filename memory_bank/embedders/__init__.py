@@ -1,1 +1,1 @@
-"""Text to vectors, one file an embedder; each offers `load(settings)` and a `SUMMARY` line."""
+"""Embedders: one plug-in each; see `base.py`."""

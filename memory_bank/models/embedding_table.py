@@ -1,4 +1,4 @@
-"""Texts to sums of the rows of a table of token vectors."""
+"""Embed texts as sums of the rows of a table of token vectors."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 _PIECE = 65_536  # characters; a longer text is split piece by piece
 _SIGN_WEIGHT = np.float32(0.1)
-"""Weight of a token without a letter; doubles what the vectors alone find among abstracts."""
-_FIRST = 1024
-"""Rows that there is room for at first."""
+"""Weight of a token without a letter; this doubles the recall of vectors alone on abstracts."""
+_INITIAL_ROWS = 1024
+"""Initial capacity in rows."""
 _BLOCK = 1_000_000  # characters split at a time: ids and offsets take 100 times their room
 
 
@@ -37,18 +37,18 @@ class Table:
         except KeyError as error:
             raise EmbedderUnavailable(f"{weights}: is damaged: no {error}", hint) from error
         self._tokenizer = tokenizer.read(tokenizer_file, hint)
-        # numpy turns float16 into float32 slowly, so each row is turned once, when first used.
-        # Room for all would be 32 MB: in pages of 2 MB, a few questions touch every one of them.
+        # numpy converts float16 to float32 slowly, so each row is converted once, at first use.
+        # A full array would take 32 MB, and a few questions would touch most of its 2 MB pages.
         self._rows: NDArray[np.float32] = np.empty((0, self._half.shape[1]), np.float32)
         self._place = np.full(len(self._half), -1, np.int32)
         self._used = 0
-        self._taking = threading.Lock()
+        self._converting = threading.Lock()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Return the direction of the sum of each text's rows; blank texts give zeros.
+        """Return the normalised sum of each text's rows; blank texts give zeros.
 
-        A sum has the direction of a mean, so nothing is divided. Equal tokens are counted
-        first, which is exact: neither order nor batch changes a bit of the result.
+        A sum has the direction of the mean. Equal tokens are counted first, which is exact, so
+        that the result does not depend on order or batch.
         """
         found = np.zeros((len(texts), self._rows.shape[1]), np.float32)
         short: dict[int, str] = {}
@@ -76,17 +76,17 @@ class Table:
     def _sum(self, ids: NDArray[np.int64], counts: NDArray[np.int64]) -> Vectors:
         places = self._place[ids]
         if len(places) and places.min() < 0:
-            self._take(ids)
+            self._convert(ids)
             places = self._place[ids]
         return counts.astype(np.float32) @ self._rows[places]
 
-    def _take(self, ids: NDArray[np.int64]) -> None:
-        """Turn the rows of tokens that were not used yet; others may go on reading meanwhile."""
-        with self._taking:
+    def _convert(self, ids: NDArray[np.int64]) -> None:
+        """Convert the rows of tokens at their first use; other threads may read meanwhile."""
+        with self._converting:
             missing = ids[self._place[ids] < 0]
             end = self._used + len(missing)
             if end > len(self._rows):
-                room = min(max(2 * len(self._rows), end, _FIRST), len(self._half))
+                room = min(max(2 * len(self._rows), end, _INITIAL_ROWS), len(self._half))
                 rows = np.empty((room, self._rows.shape[1]), np.float32)
                 rows[: self._used] = self._rows[: self._used]
                 self._rows = rows
@@ -95,7 +95,7 @@ class Table:
             self._used = end
 
     def _importance(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return what each token weighs, shape (n, 1): signs and numbers name no subject."""
+        """Return the weight of each token, shape (n, 1); tokens without a letter weigh less."""
         tokens = (self._tokenizer.id_to_token(int(token)) or "" for token in ids)
         letters = [not token.startswith("<") and any(map(str.isalpha, token)) for token in tokens]
         return np.where(letters, np.float32(1), _SIGN_WEIGHT)[:, None]
@@ -105,7 +105,7 @@ class Table:
         return [encoding.ids for encoding in encodings]
 
     def _count(self, texts: list[str]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield each text's token ids, rising, and how often it has them: one sort for all."""
+        """Yield each text's token ids, ascending, and their counts; with one sort for all texts."""
         lists = self._split(texts)
         size = len(self._half)
         owners = np.repeat(np.arange(len(lists)), [len(ids) for ids in lists])
@@ -116,19 +116,19 @@ class Table:
             yield keys[first:last] - owner * size, counts[first:last]
 
     def _count_long(self, text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Count the tokens of a text of any length in bounded room."""
+        """Count the tokens of a text of any length in bounded memory."""
         totals = np.zeros(len(self._half), np.int64)
         pieces = list(_pieces(text))
-        together = _BLOCK // _PIECE
-        for start in range(0, len(pieces), together):
-            for ids in self._split(pieces[start : start + together]):
+        batch = _BLOCK // _PIECE
+        for start in range(0, len(pieces), batch):
+            for ids in self._split(pieces[start : start + batch]):
                 totals += np.bincount(ids, minlength=len(totals))
         used = np.flatnonzero(totals)
         return used, totals[used]
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Cut a text at spaces; the tokenizer itself puts one before each piece."""
+    """Split a text at spaces; the tokenizer puts one before each piece."""
     start = 0
     while start < len(text):
         end = start + _PIECE

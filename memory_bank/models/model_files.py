@@ -1,4 +1,4 @@
-"""Files of weights: where they are kept, what they must be, and how they get there whole."""
+"""Files of weights: their folder, verification, and atomic installation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memory_bank.layout import MODELS, user_folder
 
 
 def models_folder() -> Path:
-    """Return the folder of installed models, whether it is there or not."""
+    """Return the folder of installed models, which may not exist."""
     return user_folder("data") / MODELS
 
 
@@ -36,7 +36,7 @@ class Pinned:
         return path
 
     def check_hash(self, folder: Path, hint: str) -> Path:
-        """Return the file's path; raise EmbedderUnavailable when any byte is wrong."""
+        """Return the file's path; raise EmbedderUnavailable if its hash differs."""
         path = self.check_size(folder, hint)
         try:
             with path.open("rb") as file:
@@ -51,10 +51,7 @@ class Pinned:
 
 
 def move_into_place(made: Path, target: Path) -> None:
-    """Make a finished file of the same disk appear under its name, whole or not at all.
-
-    Raises StorageFailed.
-    """
+    """Rename a finished file atomically and durably; raise StorageFailed."""
     try:
         with made.open("rb+") as file:
             os.fsync(file.fileno())
@@ -70,7 +67,7 @@ def move_into_place(made: Path, target: Path) -> None:
 
 
 def storage_failed(path: Path, error: OSError) -> StorageFailed:
-    """Say that the disk refused a file."""
+    """Return the error for a file that can't be written."""
     return StorageFailed(
         f"{path}: can't be written: {error.strerror or error}",
         "make room or repair the permissions, or set XDG_DATA_HOME to another folder",

@@ -1,4 +1,4 @@
-"""The home of numpy: whoever needs it imports it from here, so that BLAS runs in one thread.
+"""Import numpy with BLAS in one thread; all modules import it from here.
 
 OpenBLAS reads its variable once, when numpy is loaded. With two threads and the other core
 busy, a product of 0.3 ms waits 8 ms for its second half; and `import numpy` gets slower.
@@ -15,6 +15,6 @@ os.environ.setdefault(_VARIABLE, "1")
 import numpy as np  # noqa: E402  (the variable must be there first)
 
 if not _chosen_by_user:
-    del os.environ[_VARIABLE]  # programs that we start choose for themselves
+    del os.environ[_VARIABLE]  # child processes choose for themselves
 
 __all__ = ["np"]

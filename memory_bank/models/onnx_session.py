@@ -1,4 +1,4 @@
-"""The home of onnxruntime: a model file that turns the token ids of a text into a vector."""
+"""Run a text model with onnxruntime: token ids to vectors."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _KNOWN_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids", "pos
 
 
 class Session:
-    """A loaded model; calling it gives each text's vector, not of length 1."""
+    """A loaded model; calling it returns each text's vector, not normalised."""
 
     def __init__(self, path: Path, hint: str, *, by_cls: bool = False) -> None:
         self._path, self._hint, self._by_cls = path, hint, by_cls
         runtime: Any = import_module("onnxruntime")
-        # Its errors have no common class of their own, and each derives from Exception.
+        # Its errors have no common base class but Exception.
         state = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
         kinds = [kind for kind in vars(state).values() if isinstance(kind, type)]
         self._errors: tuple[type[Exception], ...] = (
@@ -57,7 +57,7 @@ class Session:
         except self._errors as error:
             raise self._broken(error) from error
         if rows.ndim == 3:  # noqa: PLR2004  (texts, tokens, dimension)
-            # behind `tokens` is what was filled up
+            # the rest is padding
             rows = rows[:, 0] if self._by_cls else rows[:, :tokens].mean(axis=1)
         if rows.ndim != 2 or len(rows) != len(ids):  # noqa: PLR2004  (texts, dimension)
             raise self._broken(f"gives an output of shape {rows.shape}")
@@ -66,7 +66,7 @@ class Session:
         return np.asarray(rows, np.float32)
 
     def _feed(self, ids: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
-        """Make what the model asks for; one with a fixed length gets its texts filled up."""
+        """Return the inputs of the model; pad them if it has a fixed length."""
         texts, tokens = ids.shape
         length = self._inputs["input_ids"].shape[1]
         filled = length if isinstance(length, int) else tokens
@@ -91,7 +91,7 @@ def _options(runtime: Any) -> Any:  # noqa: ANN401  (onnxruntime is optional: no
     options = runtime.SessionOptions()
     options.intra_op_num_threads = min(_MOST_THREADS, _processors())
     options.inter_op_num_threads = 1
-    # Threads that spin between runs take the processor from everybody else.
+    # Threads that spin between runs waste processor time.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.log_severity_level = 4  # its errors are raised; it need not print them as well
     return options

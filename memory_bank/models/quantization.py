@@ -1,4 +1,4 @@
-"""From rows of numbers to rows of length 1."""
+"""Normalise and quantise vectors, and run models in batches of equal lengths."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def unit(rows: Vectors) -> Vectors:
 
 
 def packed(rows: Vectors) -> NDArray[np.int8]:
-    """Return rows with a byte a number, each by its largest: cosines stay within .005."""
+    """Quantise rows to int8, scaled by the largest component: cosines stay within .005."""
     largest = np.abs(rows).max(axis=1, keepdims=True, initial=1e-9)
     numbers: NDArray[np.int8] = np.rint(rows * (127 / largest)).astype(np.int8)
     return numbers
 
 
 def unpacked(rows: NDArray[np.int8]) -> Vectors:
-    """Return packed rows as rows of length 1."""
+    """Return quantised rows as rows of length 1."""
     return unit(rows.astype(np.float32))
 
 
 def cosines(rows: NDArray[np.int8], vector: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the cosine of each packed row with a vector of length 1; 0 for a row of zeros."""
+    """Return the cosine of each quantised row with a vector of length 1; 0 for a row of zeros."""
     numbers = rows.astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))
     found: NDArray[np.float32] = numbers @ vector / np.maximum(lengths, 1)
@@ -50,8 +50,8 @@ def encode(
 ) -> Vectors:
     """Run token ids through a model, at most `tokens` at a time; no ids give a row of zeros.
 
-    Texts share a run only when equally long: nothing is padded, so that a vector does not
-    depend on its neighbours. With tokens = 0 each text runs alone.
+    Only texts of equal length share a run, without padding, so that a vector does not depend on the
+    batch. With tokens = 0 each text runs alone.
     """
     by_length: dict[int, list[int]] = {}
     for index, item in enumerate(ids):

@@ -1,4 +1,4 @@
-"""The home of safetensors: files of weights to arrays."""
+"""Read files of weights with safetensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The home of tokenizers: texts to token ids."""
+"""Split texts into token ids with the library tokenizers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # Characters of a text that are split first: far more than models read. Splitting ten million
 # to keep 256 tokens takes seconds and a gigabyte.
 _HEAD = 20_000
-_MANY = 256  # texts split at a time: what the tokenizer returns is large
+_MANY = 256  # texts split at a time, since the tokenizer's results are large
 
 
 def read(path: Path, hint: str) -> Tokenizer:
@@ -36,7 +36,7 @@ def read(path: Path, hint: str) -> Tokenizer:
 
 
 def clean(text: str) -> str:
-    """Replace halves of surrogate pairs, which are no text to a tokenizer or a server."""
+    """Replace halves of surrogate pairs, which tokenizers and servers refuse."""
     if text.isascii():
         return text
     return text.encode("utf-8", "replace").decode("utf-8")
@@ -75,7 +75,7 @@ class Splitter:
 
 
 def _head(text: str) -> str:
-    """Cut a long text, before a word if it has any: its first words split as in the whole."""
+    """Return the start of a long text, up to a space if there is one."""
     if len(text) <= _HEAD:
         return text
     space = text.rfind(" ", 0, _HEAD)

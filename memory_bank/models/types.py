@@ -1,4 +1,4 @@
-"""The types of what models take and give."""
+"""Types of model inputs and outputs."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 Kind = Literal["passage", "query"]
-"""What a text is to a model."""
+"""The role of a text for a model."""

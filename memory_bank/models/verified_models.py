@@ -1,4 +1,4 @@
-"""What was found out about a model once and need not be found out at each start."""
+"""Cache dimension and hash of models between processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Known:
 
 
 def recall(key: str) -> Known:
-    """Return what is known; nothing when the file is missing or damaged."""
+    """Return the cached values; empty if the file is missing or damaged."""
     entry = _read(_path()).get(key)
     match entry:
         case {"dimension": int(dimension), "model_hash": str(model_hash)} if dimension >= 0:
@@ -34,7 +34,7 @@ def recall(key: str) -> Known:
 
 
 def remember(key: str, known: Known) -> None:
-    """Keep what was found out, if the disk allows: it can be found out again."""
+    """Cache values; ignore failures of the disk."""
     path = _path()
     entries = _read(path)
     entries.pop(key, None)

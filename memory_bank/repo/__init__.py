@@ -1,1 +1,1 @@
-"""The code repository around a bank; read only."""
+"""Read the git repository around a bank."""

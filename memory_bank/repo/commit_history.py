@@ -1,4 +1,4 @@
-"""When the files of a folder were committed; git is asked when HEAD moved."""
+"""Cache when the files of a folder were committed; git runs only after HEAD changed."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ CREATE TABLE commits (
 """
 _VERSION = 1
 _UNANSWERED = " unanswered"
-"""Stands behind a commit where git could not say what was committed."""
+"""Suffix of a commit whose history git could not return."""
 
 
 class CommitHistory:
-    """What git says of files, kept in a database of its own and in memory."""
+    """The commits of files, cached in a database and in memory."""
 
     def __init__(self, folder: Path, file: Callable[[], Path]) -> None:
-        """Know the files below `folder`; `file` says where that is kept."""
+        """Read the history of the files below `folder`; `file` returns the path of the cache."""
         self._folder = folder
         self._file = file
         self._commits: dict[str, Committed] | None = None
         self._head = ""
 
     def of(self, path: str) -> Committed | None:
-        """Return what is known of a file, as of the last refresh; None if never committed."""
+        """Return the commits of a file, as of the last refresh; None if there are none."""
         return self._loaded().get(path)
 
     @property
     def paths(self) -> Collection[str]:
-        """The paths that were ever committed, as of the last refresh."""
+        """The paths of all files that were ever committed, as of the last refresh."""
         return self._loaded().keys()
 
     @property
     def known(self) -> bool:
-        """Tell whether there is a history, and it could be read."""
+        """Whether there is a history that could be read."""
         self._loaded()
         return bool(self._head) and not self._head.endswith(_UNANSWERED)
 
     def same(self, data: bytes, blob: bytes) -> bool:
-        """Tell whether bytes are those that git names so, as it may check them out."""
+        """Tell whether bytes are the content of a blob, line ends aside."""
         return git.blob(data, blob) == blob
 
     def refresh(self, *, again: bool = False) -> bool:
-        """Look at what was committed since; tell whether answers are others now.
+        """Read the history if HEAD changed; tell whether the commits of any file changed.
 
-        What git could not say of a commit is asked `again` only when told to: a history that takes
-        too long would keep every question waiting.
+        After a failure, the same commit is only read with `again`: otherwise a history that takes
+        too long would delay every query.
         """
         tree = git.worktree(self._folder)
         head = git.head(tree) if tree else None
@@ -72,14 +72,14 @@ class CommitHistory:
         return commits != before or not known
 
     def close(self) -> None:
-        """Forget what is in memory."""
+        """Drop the cache in memory."""
         self._commits = None
 
     def _loaded(self) -> dict[str, Committed]:
         return self._read() if self._commits is None else self._commits
 
     def _read(self) -> dict[str, Committed]:
-        """Read what this or another process kept."""
+        """Read the cache in the database."""
         self._commits, self._head = {}, ""
         file = self._file()
         if file.exists():
@@ -92,7 +92,7 @@ class CommitHistory:
                 self._commits = {path: Committed(*found) for path, *found in rows}
                 self._head = str(row[0]) if row else ""
             except (IndexDamaged, Busy, StorageFailed):
-                pass  # git is asked again
+                pass  # git is read again
         return self._commits
 
     def _save(self, head: str, commits: dict[str, Committed]) -> None:
@@ -107,7 +107,7 @@ class CommitHistory:
                 base.execute("INSERT OR REPLACE INTO meta VALUES ('head', ?)", (head,))
             base.close()
         except (IndexDamaged, Busy, StorageFailed):
-            return  # it is kept in memory, and asked again by the next process
+            return  # cached in memory only
 
 
 def _opened(file: Path) -> sqlite.Connection:

@@ -1,6 +1,6 @@
-"""What git knows: where the work tree is, which repository it is, when files came.
+"""Read a git repository: its work tree, its first commit, the history of files.
 
-A repository's settings can name programs and hosts. None is started or reached, whatever they say.
+A repository's settings can name programs and hosts; none of these is started or contacted.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pathlib import Path
 from memory_bank.source import Committed
 
 LIMIT = 5.0
-"""Seconds that git may take for one answer; the names of 100,000 commits take two and a half. Who
-waited in vain does not ask it again: all that a git that hangs costs a process is this."""
+"""Time limit of one git command in seconds; the history of 100,000 commits takes two and a half.
+After one timeout, a process does not run git again."""
 
-_LAST_WORDS = 1.0
-"""Seconds that a git which was ended has to be gone."""
+_KILL_SECONDS = 1.0
+"""Seconds to wait for a killed git process."""
 
 _ALLOWED = {
     "GIT_ALLOW_PROTOCOL": "none",  # before protocol.*.allow, remote helpers, ssh and proxies
@@ -32,7 +32,7 @@ _ALLOWED = {
     "GIT_TRACE2_PERF": "0",
     "LC_ALL": "C",
 }
-"""The only variables of git's that it is started with, and the language of its answers."""
+"""The only variables of git in its environment, and the language of its output."""
 _OTHER_PROGRAMS = frozenset({"SSH_ASKPASS", "PAGER", "EDITOR", "VISUAL"})
 _SETTINGS = (
     "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.askPass=",
@@ -42,28 +42,28 @@ _SETTINGS = (
     "gpg.ssh.defaultKeyCommand=", "log.showSignature=false", "log.mailmap=false", "mailmap.blob=",
     "mailmap.file=", "protocol.allow=never", "core.quotePath=false",
 )  # fmt: skip
-"""Stronger than those of any file. Drivers of `filter`, `diff` and `merge` have names of their
-own, so none can be taken back: nothing here asks git to look into a file of the work tree, to show
-a difference or to merge. The same holds for what only fetches, sends, signs or edits."""
+"""They override settings in files. Drivers of `filter`, `diff` and `merge` have arbitrary names and
+can't be overridden, so no command here reads a file of the work tree, shows a diff, merges,
+fetches, pushes, signs or edits."""
 _PLAIN = ("--no-ext-diff", "--no-textconv", "-O/dev/null")
 _ORDINARY = (*_PLAIN, "--no-mailmap", "--no-show-signature")
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
-_MOVED = "R100"
-"""What git says of a file that has another name and the same bytes."""
-_MOST_MOVES = 10
-"""How often one file is followed to its next name."""
-_LONGEST = 1000
-"""Characters of a path that git is asked for."""
-_AT_ONCE = 100
-"""Paths or commits that are named to git at once: systems bound the length of a command."""
+_RENAMED = "R100"
+"""Git's status of a renamed file with the same bytes."""
+_MAX_RENAMES = 10
+"""Maximum number of renames of one file that are followed."""
+_MAX_PATH = 1000
+"""Maximum length of a path that is passed to git."""
+_MAX_ARGUMENTS = 100
+"""Maximum number of paths or commits in one command, whose length systems limit."""
 _LAST_SECOND = 253_402_300_799
-"""Of the year 9999: what is later is no date."""
+"""Last second of the year 9999; later times are invalid."""
 
 
-class _Silence:
-    """Whether git kept this process waiting in vain."""
+class _State:
+    """Whether a git command of this process timed out."""
 
-    fell = False
+    timed_out = False
 
 
 def worktree(folder: Path) -> Path | None:
@@ -75,11 +75,11 @@ def worktree(folder: Path) -> Path | None:
 
 
 def problem(folder: Path) -> str:
-    """Return why git says nothing of the work tree that holds a folder; empty if all is well."""
+    """Return why git can't read the work tree that holds a folder; empty if it can."""
     tree = worktree(folder)
-    if tree is None or (not _Silence.fell and _run(tree, "rev-parse", "--git-dir") is not None):
+    if tree is None or (not _State.timed_out and _run(tree, "rev-parse", "--git-dir") is not None):
         return ""
-    if _Silence.fell:
+    if _State.timed_out:
         return f"git did not answer within {LIMIT:g} seconds and is not asked again"
     if _program() is None:
         return "git is not installed"
@@ -104,7 +104,7 @@ def head(tree: Path) -> str | None:
 
 
 def history(tree: Path, folder: Path) -> dict[str, Committed] | None:
-    """Map each file below a folder that was ever committed to what is known of it.
+    """Map each file below a folder that was ever committed to its commits.
 
     Keys are paths below the folder with forward slashes. None when git can't say.
     """
@@ -127,10 +127,10 @@ def history(tree: Path, folder: Path) -> dict[str, Committed] | None:
 
 
 def blob(data: bytes, like: bytes = b"") -> bytes:
-    """Return git's name of some bytes, by the hash that another name is made with.
+    """Return git's object id of some bytes, by the hash function of the id `like`.
 
-    Where bytes with line ends of one character have that other name, it is returned: git may turn
-    them into two as it checks a file out.
+    If the bytes with LF line ends have the id `like`, return that: git may convert line ends to
+    CRLF at checkout.
     """
     import hashlib  # start-up: questions read no file
 
@@ -145,7 +145,7 @@ def blob(data: bytes, like: bytes = b"") -> bytes:
 
 
 def _moments(log: str) -> tuple[dict[str, float], dict[str, float]]:
-    """Read when each path came, and when its bytes changed last, out of a log, oldest first."""
+    """Return the times of first commit and last change of each path, from a log, oldest first."""
     first: dict[str, float] = {}
     last: dict[str, float] = {}
     for record in log.split("\x1e")[1:]:
@@ -158,20 +158,20 @@ def _moments(log: str) -> tuple[dict[str, float], dict[str, float]]:
             old = next(words, "")
             new = next(words, "") if status.startswith("R") else old
             first.setdefault(new, first.get(old, when))
-            changed = last.get(old, when) if status == _MOVED else when
+            changed = last.get(old, when) if status == _RENAMED else when
             last[new] = max(last.get(new, changed), changed)
     return first, last
 
 
 def _blobs(listed: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the paths of a tree with the names of their bytes."""
+    """Yield the paths of a tree with their object ids."""
     for entry in listed.split("\0")[:-1]:
         about, _, path = entry.partition("\t")
         yield path, bytes.fromhex(about.split()[2])
 
 
 def tracks(tree: Path, folder: Path) -> bool:
-    """Tell whether a repository has files below a folder, other than rules of what it ignores."""
+    """Tell whether git tracks files below a folder, other than `.gitignore`."""
     found = _run(tree, "ls-files", "-z", "--", folder.relative_to(tree).as_posix()) or ""
     return any(not name.endswith(".gitignore") for name in found.split("\0") if name)
 
@@ -185,27 +185,29 @@ def trackable(tree: Path, files: Sequence[Path]) -> set[Path]:
     """Return those of some files that are tracked, or would be by `git add --all`."""
     every = ("--cached", "--others", "--exclude-standard")
     found: set[Path] = set()
-    for start in range(0, len(files), _AT_ONCE):
-        below = [file.relative_to(tree).as_posix() for file in files[start : start + _AT_ONCE]]
+    for start in range(0, len(files), _MAX_ARGUMENTS):
+        below = [
+            file.relative_to(tree).as_posix() for file in files[start : start + _MAX_ARGUMENTS]
+        ]
         listed = _run(tree, "ls-files", "-z", *every, "--", *below) or ""
         found.update(tree / name for name in listed.split("\0") if name)
     return found
 
 
 def _renames(tree: Path, partial: str = "--no-renames") -> str:
-    """Return how renames are to be found: where blobs may be missing, without a look at any."""
+    """Return git's option for renames; in a partial clone, one that reads no blobs."""
     return partial if _run(tree, "config", "--get-regexp", _PARTIAL) else "--find-renames"
 
 
 def moved(tree: Path, paths: Collection[str]) -> dict[str, str]:
-    """Map those of some paths that are gone and that git moved to their names in the work tree.
+    """Map removed paths to the names to which git renamed them, if these exist.
 
-    Paths are below the work tree. What was moved again is followed. Moves that are staged count.
+    Paths are below the work tree. Repeated renames are followed; staged renames count.
     """
     found: dict[str, str] = {}
     wanted = {path: path for path in paths if _may_be_named(path)}
     how = _renames(tree, "--find-renames=100%") if paths else ""
-    for _ in range(_MOST_MOVES):
+    for _ in range(_MAX_RENAMES):
         if not wanted:
             break
         renames = _renamed(tree, sorted(set(wanted.values())), how)
@@ -216,29 +218,29 @@ def moved(tree: Path, paths: Collection[str]) -> dict[str, str]:
 
 
 def _may_be_named(path: str) -> bool:
-    """Tell whether git can be asked for a path: one that it refuses would spoil all answers."""
+    """Tell whether git accepts a path; a refused one would fail the whole command."""
     outside = path.startswith(("/", "../")) or path in {"", ".", ".."}
-    return not outside and "\0" not in path and len(path) <= _LONGEST
+    return not outside and "\0" not in path and len(path) <= _MAX_PATH
 
 
 def _renamed(tree: Path, paths: Sequence[str], how: str) -> dict[str, str]:
-    """Map paths to their names after the last change that took them away, if that moved them."""
+    """Map paths to their new names, if their last removal was a rename."""
     changes = ("-z", "--name-status", "--diff-filter=R", how)
     staged = _run(tree, "diff-index", "--cached", *_PLAIN, *changes, "HEAD") or ""
     renames = _pairs(staged)
     wanted, commits = set(paths), dict[str, str]()
-    for start in range(0, len(paths), _AT_ONCE):
+    for start in range(0, len(paths), _MAX_ARGUMENTS):
         log = _run(
             tree, "log", *_ORDINARY, "--format=%x1e%H", "-z", "--name-only", "--no-renames",
-            "--diff-filter=D", "--", *paths[start : start + _AT_ONCE],
+            "--diff-filter=D", "--", *paths[start : start + _MAX_ARGUMENTS],
         )  # fmt: skip
         for record in (log or "").split("\x1e")[1:]:
             commit, *gone = [part.strip("\n") for part in record.split("\0") if part.strip("\n")]
             for path in wanted.intersection(gone):
                 commits.setdefault(path, commit)  # the newest is first
     names = sorted(set(commits.values()))
-    for start in range(0, len(names), _AT_ONCE):
-        some = names[start : start + _AT_ONCE]
+    for start in range(0, len(names), _MAX_ARGUMENTS):
+        some = names[start : start + _MAX_ARGUMENTS]
         log = _run(tree, "log", *_ORDINARY, "--no-walk", "--format=%x1e%H", *changes, *some, "--")
         for record in (log or "").split("\x1e")[1:]:
             commit, _, rest = record.partition("\0")
@@ -248,24 +250,24 @@ def _renamed(tree: Path, paths: Sequence[str], how: str) -> dict[str, str]:
 
 
 def _pairs(listed: str) -> dict[str, str]:
-    """Read the old and new names out of a list of renames."""
+    """Return old and new names from git's list of renames."""
     words = [word.lstrip("\n") for word in listed.split("\0")]
     return dict(zip(words[1::3], words[2::3], strict=False))
 
 
 def ignores(tree: Path, file: Path) -> bool:
-    """Tell whether git leaves a file out, by any of its lists; one that is tracked it does not.
+    """Tell whether git ignores a file by any of its rules; a tracked file is not ignored.
 
-    False when git can't say.
+    False if git fails.
     """
-    # check-ignore takes a path as it stands, and refuses to be told so
+    # check-ignore always takes literal paths, and refuses the option
     asked = ("--no-literal-pathspecs", "check-ignore", "--quiet", "--", str(file))
     return _run(tree, *asked) is not None
 
 
 def _run(tree: Path, *words: str) -> str | None:
-    """Ask git; None when it can't answer. It writes nothing, starts nothing, reaches no host."""
-    program = None if _Silence.fell else _program()
+    """Run a read-only git command; return its output, or None if it fails."""
+    program = None if _State.timed_out else _program()
     if program is None:
         return None
     settings = [word for setting in _SETTINGS for word in ("-c", setting)]
@@ -276,7 +278,7 @@ def _run(tree: Path, *words: str) -> str | None:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=_environment(),
-            start_new_session=True,  # no terminal to ask at; ended whole, with what it started
+            start_new_session=True,  # without a terminal for prompts; killed with its children
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
     except OSError:
@@ -284,7 +286,7 @@ def _run(tree: Path, *words: str) -> str | None:
     try:
         found, _ = process.communicate(timeout=LIMIT)
     except subprocess.TimeoutExpired:
-        _Silence.fell = True
+        _State.timed_out = True
         return None
     finally:
         _end(process)
@@ -292,7 +294,7 @@ def _run(tree: Path, *words: str) -> str | None:
 
 
 def _program() -> str | None:
-    """Return where git is: never in a folder that depends on where one stands."""
+    """Return the path of git, from absolute folders of PATH only."""
     name = "git.exe" if os.name == "nt" else "git"
     for place in os.get_exec_path():
         file = os.path.join(place, name)  # noqa: PTH118  (start-up: for each answer)
@@ -302,7 +304,7 @@ def _program() -> str | None:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment without git's own variables, which a hook or a client may have set."""
+    """Return the environment without variables of git, which a hook or a client may have set."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -312,7 +314,7 @@ def _environment() -> dict[str, str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End git, if it has not ended, with all that it started."""
+    """Kill git with its children, if it still runs."""
     if process.poll() is not None:
         return
     if os.name == "nt":
@@ -321,5 +323,5 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     if process.stdout is not None:
         process.stdout.close()
-    with suppress(subprocess.TimeoutExpired):  # held by a disk that does not answer
-        process.wait(_LAST_WORDS)
+    with suppress(subprocess.TimeoutExpired):  # blocked by a disk
+        process.wait(_KILL_SECONDS)

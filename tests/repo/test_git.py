@@ -17,7 +17,7 @@ Git = Callable[..., str]
 @pytest.fixture(autouse=True)
 def heard(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget that git kept the process waiting in a test before."""
-    monkeypatch.setattr(asked._Silence, "fell", False)
+    monkeypatch.setattr(asked._State, "timed_out", False)
 
 
 def ask_everything(project: Path) -> bool:

@@ -56,7 +56,7 @@ SETTINGS = Options
 
 
 class HttpEmbedder:
-    """A model that somebody else runs; its name and URL say which vectors may be compared."""
+    """A model on a server; its name and URL identify its vectors."""
 
     name: Final = "http"
     weight: Final = 0.8
@@ -78,15 +78,14 @@ class HttpEmbedder:
 
     @property
     def model_hash(self) -> str:
-        """Identify the model by its name and its URL, which is all that one can know of it."""
+        """Identifies the model by its name and URL."""
         return str(blake3(self._key.encode()).hexdigest())[:16]
 
     def embed(self, texts: Sequence[str], kind: Kind = "passage") -> Vectors:
         """Return float32 rows of length 1, shape (len(texts), dimension); blank texts give zeros.
 
-        Somebody waits for a query, so it has one time limit for all its tries; passages have
-        one for each. Raises EmbedderUnavailable when the endpoint can't be reached or answers
-        something else than vectors.
+        A query has one time limit for all tries, passages one for each. Raises EmbedderUnavailable
+        if the endpoint can't be reached or returns anything but vectors.
         """
         filled = [index for index, text in enumerate(texts) if text and not text.isspace()]
         parts = [
@@ -119,7 +118,7 @@ class HttpEmbedder:
         return rows
 
     def _rows(self, answer: object, count: int) -> Vectors:
-        """Read the vectors out of an answer, in the order of the texts."""
+        """Return the vectors of an answer, in the order of the texts."""
         np = models.numpy_setup.np
         try:
             lists = _lists(answer)
@@ -150,7 +149,7 @@ def fingerprint(settings: Settings) -> str:
 
 
 def load(settings: Settings) -> HttpEmbedder:
-    """Check the settings, ask nothing yet.
+    """Check the settings, without a request.
 
     Raises EmbedderUnavailable when one is missing and BadSetting when one is wrong.
     """
@@ -166,7 +165,7 @@ def load(settings: Settings) -> HttpEmbedder:
 
 
 def _lists(answer: object) -> list[object]:
-    """Take the vectors out of Ollama's answer, or OpenAI's, which may be in any order."""
+    """Return the vectors of an answer of Ollama, or of OpenAI, which may be in any order."""
     body = cast("dict[str, Any]", answer)
     if "embeddings" in body:
         return list(body["embeddings"])

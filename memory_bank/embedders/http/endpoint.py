@@ -1,4 +1,4 @@
-"""One POST to an endpoint: tried again where that may help, without showing keys."""
+"""Post a request to an endpoint, with retries; errors show no keys."""
 
 from __future__ import annotations
 
@@ -114,10 +114,10 @@ class Endpoint:
             raise EmbedderUnavailable(message, hint, BAD_ANSWER) from None
 
     def _transport(self) -> httpx2.HTTPTransport:
-        """Open what sends one request and does no more.
+        """Open a transport for one request.
 
-        Unlike the library's `Client` it neither follows redirections nor logs the whole URL, and
-        takes no key out of ~/.netrc. A proxy of the system is used, but not to reach this machine.
+        Unlike the library's `Client`, it doesn't follow redirections, log the URL or read keys from
+        ~/.netrc. It uses a proxy of the system, except for this machine.
         """
         from urllib.request import getproxies, proxy_bypass
 
@@ -157,7 +157,7 @@ class Endpoint:
         )
 
     def _refused(self, response: httpx2.Response, raw: bytes) -> EmbedderUnavailable | _Transient:
-        """Say what a status other than 200 means."""
+        """Return the error for a status other than 200."""
         code = response.status_code
         if response.is_redirect:
             # A redirected POST would lose its body, or carry texts and key to another host.
@@ -174,7 +174,7 @@ class Endpoint:
         return EmbedderUnavailable(message, hint, _REFUSED)
 
     def _unreachable(self, why: Exception, seconds: float) -> EmbedderUnavailable | _Transient:
-        """Say that no answer came; only what may pass within seconds is worth another try."""
+        """Return the error for a failed connection; only temporary failures are retried."""
         import httpx2
 
         late = isinstance(why, httpx2.TimeoutException)
@@ -190,7 +190,7 @@ class Endpoint:
         return self._safe(raw.decode("utf-8", "replace"))
 
     def _safe(self, words: str) -> str:
-        """Take a stranger's words into a message: short, printable, and without our key."""
+        """Return text of a server for a message: short, printable, and without our key."""
         if self.key:
             words = words.replace(self.key, "***")
         printable = "".join(c if c.isprintable() else " " for c in words)
@@ -202,7 +202,7 @@ def _plain(text: str) -> bool:
 
 
 class _Transient(Exception):
-    """A failure that another try, after `wait` seconds, may not meet."""
+    """A failure that may be temporary; retry after `wait` seconds."""
 
     def __init__(self, final: EmbedderUnavailable, wait: float) -> None:
         super().__init__(final.message)
@@ -220,7 +220,7 @@ def _certificates(scheme: str) -> ssl.SSLContext:
 
 
 def _peek(response: httpx2.Response, end: float) -> bytes:
-    """Read how a refusal begins; one that breaks off is a refusal all the same."""
+    """Return the start of an error response; empty if it can't be read."""
     import httpx2
 
     try:
@@ -230,7 +230,7 @@ def _peek(response: httpx2.Response, end: float) -> bytes:
 
 
 def _read(response: httpx2.Response, end: float, most: int) -> bytes:
-    """Read an answer's first bytes as they came; a socket's own limit starts anew with each."""
+    """Return the first bytes of an answer; the socket's own time limit restarts with each chunk."""
     import httpx2
 
     parts: list[bytes] = []

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the programs are shell 
 
 @pytest.fixture(autouse=True)
 def heard(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asked._Silence, "fell", False)
+    monkeypatch.setattr(asked._State, "timed_out", False)
 
 
 def test_no_command_starts_a_program_that_the_repository_names(
