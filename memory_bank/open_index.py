@@ -14,6 +14,7 @@ from memory_bank.errors import Busy, IndexDamaged
 from memory_bank.hints import Hint
 from memory_bank.index.index import Index, discard
 from memory_bank.layout import LEFT_ALONE, Layout
+from memory_bank.notes.roots import Root
 from memory_bank.notes.source import NotesSource
 from memory_bank.repairs import MANIFEST, Reports
 from memory_bank.repo.commit_history import CommitHistory
@@ -63,11 +64,11 @@ class OpenIndex:
         """Open nothing yet; tell `repairs` what was made again, `notices` what else to say."""
         self.lock = threading.RLock()
         self.layout = place
+        history = CommitHistory(place.root, lambda: self.layout.index / "commits.db")
         self.source = NotesSource(
-            place.root,
+            [Root(place.root, history=history)],
             prefix=place.prefix,
             max_bytes=settings.memory.max_note_bytes,
-            history=CommitHistory(place.root, lambda: self.layout.index / "commits.db"),
         )
         self.settings = settings
         self.logs = logs

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from memory_bank import notes
 from memory_bank.errors import BadName, StorageFailed, UnreadableNote
-from memory_bank.inotify import InotifyQueue
 from memory_bank.notes import files
 from memory_bank.notes.decoding import decode
-from memory_bank.notes.file_scan import UNKNOWN, StatSignature, look, scan, signature_of, trusted
-from memory_bank.notes.file_scan import Scan as FileScan
-from memory_bank.notes.folders import held
+from memory_bank.notes.file_scan import UNKNOWN, StatSignature, signature_of
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import names_of, target_of
-from memory_bank.notes.note import Meta, Note
+from memory_bank.notes.note import Note
+from memory_bank.notes.roots import Root
 from memory_bank.source import (
-    Committed,
     Dates,
     Document,
     Fault,
@@ -43,94 +39,86 @@ CONTENT = "content_hash"
 _CONTENT_DIGITS = 32
 _MAX_UNPARSED_BYTES = 4_000_000
 """Maximum bytes of a note that exceeds the limits of `blocks`: a larger one would take over 5 s."""
-_WRITING_SECONDS = 2.0
-"""Seconds after the creation date of a new file in which its mtime is not an update."""
-
-
-class History(Protocol):
-    """The history of files in the repository."""
-
-    def of(self, path: str) -> Committed | None:
-        """Return the commits of a file, as of the last refresh; None if there are none."""
-
-    @property
-    def known(self) -> bool:
-        """Whether there is a history that could be read."""
-
-    def same(self, data: bytes, blob: bytes) -> bool:
-        """Tell whether bytes are the content of a blob."""
-
-    def refresh(self, *, again: bool = False) -> bool:
-        """Read new commits; tell whether anything changed."""
-
-    def close(self) -> None:
-        """Close all files."""
 
 
 class NotesSource:
-    """The Markdown files below a folder."""
+    """The Markdown files of one or several folders."""
 
     name = "notes"
     fingerprint = READER
 
-    def __init__(
-        self, root: Path, *, prefix: str, max_bytes: int, history: History | None = None
-    ) -> None:
-        """Read the notes in `root`; larger ones than `max_bytes` are listed, not read.
+    def __init__(self, roots: Sequence[Root], *, prefix: str, max_bytes: int) -> None:
+        """Read the notes of `roots`; larger ones than `max_bytes` are listed, not read.
 
-        `prefix` is the bank's folder below its project: ".memories/", or empty. `history` has the
-        dates of undated notes.
+        Each root has a prefix of its own, and one has none. `prefix` is the folder of that one
+        below its project: ".memories/", or empty.
         """
-        self._root = root
+        self._roots = sorted(roots, key=lambda root: -len(root.prefix))
         self._prefix = prefix
         self._max_bytes = max_bytes
-        self._history = history
-        self._queue: InotifyQueue | None = None
-        self._called = self._unavailable = False
-        self.leftover: list[str] = []
-        """Temporary files that the last scan found."""
+
+    @property
+    def leftover(self) -> list[str]:
+        """Temporary files that the last scan found where we write."""
+        return [path for root in self._roots if not root.prefix for path in root.leftover]
+
+    def writable(self, key: str) -> bool:
+        """Tell whether a note may be written."""
+        return self._root(key).writable
 
     def scan(self) -> Scan:
         """Return the signatures of all notes.
 
         Raises StorageFailed for a folder that can't be read (its notes are not gone) and NoBank
-        when the root itself is missing.
+        if the bank's own folder is missing.
         """
-        found = scan(self._root)
-        self.leftover = found.leftover
-        return Scan(self._signatures(found), found.refused)
+        found = Scan()
+        for root in self._roots:
+            scanned = root.scan()
+            found.refused |= scanned.refused
+            for key, signature in scanned.signatures.items():
+                if (owner := self._root(key)) is root:
+                    found.signatures[key] = signature
+                else:
+                    found.refused[f"{root.folder}/{key}"] = f"notes of {owner.folder} have its path"
+        return found
 
     def look(self, keys: Collection[str]) -> Scan | None:
         """Return the signatures of some notes; None if a file exists but can't be a note."""
-        found = look(self._root, keys)
-        if found is None:
-            return None
-        return Scan(self._signatures(found))
+        found = Scan()
+        for root in self._roots:
+            looked = root.look([key for key in keys if self._root(key) is root])
+            if looked is None:
+                return None
+            found.signatures |= looked.signatures
+        return found
 
     def changes(self) -> frozenset[str] | None:
-        """Return the notes that inotify reports as changed since the last call.
-
-        Watching starts at the second call, since a process with one query needs none.
-        """
-        reported = self._queue.read() if self._queue else None
-        if reported is None:
-            self._watch()
-        return reported
+        """Return the notes reported as changed since the last call; None if that is not known."""
+        found: frozenset[str] = frozenset()
+        known = True
+        for root in self._roots:
+            changed = root.changes()
+            known = known and changed is not None
+            found |= changed or frozenset()
+        return found if known else None
 
     def refresh(self, *, again: bool = False) -> bool:
         """Read the dates of undated notes from git; tell whether any changed."""
-        return self._history is not None and self._history.refresh(again=again)
+        changed = [root.refresh(again=again) for root in self._roots]
+        return any(changed)
 
     def read(self, key: str, known: str = "") -> Read:
         """Read a note."""
+        root = self._root(key)
         try:
-            with held(self._root, key) as file:
+            with root.held(key) as file:
                 found = signature_of(file.stat())
                 if found is None:
                     return None
                 if found[0] > self._max_bytes:
                     reason = f"{found[0]} bytes, more than the setting max_note_bytes ="
-                    signature = self._trusted_signature(key, found)
+                    signature = root.signature(key, found)
                     return Unreadable(f"{reason} {self._max_bytes}", signature, size=found[0])
                 try:
                     data = files.read(file)
@@ -141,27 +129,27 @@ class NotesSource:
         return None if data is None else self._parsed(key, data, found, known)
 
     def _parsed(self, key: str, data: bytes, found: StatSignature, known: str) -> Read:
-        signature, hashed = self._trusted_signature(key, found), etag(data)
+        root = self._root(key)
+        signature, hashed = root.signature(key, found), etag(data)
         try:
             if hashed == known:
                 meta = notes.note_parser.front_matter(data)
-                return Unchanged(signature, self._dates(meta, key, found, data))
+                return Unchanged(signature, root.dates(meta, key, found, data))
             if found[0] > _MAX_UNPARSED_BYTES:
                 text = decode(data).text
-                if excess := notes.blocks.exceeded_limit(
-                    text, notes.note_parser.count_lines(text) + 1
-                ):
+                lines = notes.note_parser.count_lines(text) + 1
+                if excess := notes.blocks.exceeded_limit(text, lines):
                     reason = f"{excess}, in more than {_MAX_UNPARSED_BYTES:,} bytes"
                     return Unreadable(reason, signature, hashed, found[0])
             note = notes.note_parser.parse(key, data)
         except UnreadableNote as error:
             return Unreadable(error.message, signature, hashed, found[0])
-        return document_of(note, self._dates(note.meta, key, found, data), self._prefix, signature)
+        return document_of(note, root.dates(note.meta, key, found, data), self._prefix, signature)
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
         """Return some lines of a note; None if its bytes have changed."""
         try:
-            data = files.read_in(self._root, key)
+            data = self._root(key).read(key)
         except BadName:
             return None
         if data is None or etag(data) != hash:
@@ -170,70 +158,11 @@ class NotesSource:
 
     def close(self) -> None:
         """Stop watching, and close all files."""
-        if self._queue is not None:
-            self._queue.close()
-            self._queue = None
-        if self._history is not None:
-            self._history.close()
-        self._called = self._unavailable = False
+        for root in self._roots:
+            root.close()
 
-    def _watch(self) -> None:
-        if self._queue is not None:
-            self._queue.close()
-            self._queue = None
-        if self._called and not self._unavailable:
-            self._queue = InotifyQueue.at(self._root)
-            self._unavailable = self._queue is None
-        self._called = True
-
-    def _signatures(self, found: FileScan) -> dict[str, Signature]:
-        return {path: self._signature(path, stat) for path, stat in found.files.items()}
-
-    def _signature(self, path: str, found: StatSignature) -> Signature:
-        """Return the signature of a file and of its commits."""
-        committed = self._history.of(path) if self._history else None
-        more = (committed.first, committed.last, committed.blob.hex()) if committed else ()
-        return ".".join(map(str, (*found, *more)))
-
-    def _trusted_signature(self, path: str, found: StatSignature) -> Signature:
-        return self._signature(path, found) if trusted(found) else UNKNOWN
-
-    def _dates(self, meta: Meta, path: str, found: StatSignature, data: bytes) -> Dates:
-        """Return when a note was created and updated.
-
-        Created: the date in the front matter, else of the first commit, else the file's mtime.
-        Updated: the latest of the date in the front matter (else the creation), of the last commit,
-        and, if the file differs from HEAD, of its mtime, which a checkout or a copy also sets.
-        """
-        committed = self._history.of(path) if self._history else None
-        mtime = found[1] / 1e9
-        if meta.created_at is not None:
-            created = meta.created_at.timestamp()
-        else:
-            created = committed.first if committed else mtime
-        moments = [meta.updated_at.timestamp() if meta.updated_at else created]
-        if committed and committed.last > committed.first:
-            moments.append(committed.last)
-        if self._edited(committed, data, meta, created, mtime):
-            moments.append(mtime)
-        return Dates(created, max(moments))
-
-    def _edited(
-        self,
-        committed: Committed | None,
-        data: bytes,
-        meta: Meta,
-        created: float,
-        mtime: float,
-    ) -> bool:
-        """Tell whether a file's mtime is that of an edit."""
-        if self._history is None:
-            return False
-        if committed and committed.blob:
-            return not self._history.same(data, committed.blob)
-        return (
-            meta.updated_at is None and mtime > created + _WRITING_SECONDS and self._history.known
-        )
+    def _root(self, key: str) -> Root:
+        return next(root for root in self._roots if key.startswith(root.prefix))
 
 
 def document_of(note: Note, dates: Dates, prefix: str, signature: Signature) -> Document:

@@ -1,0 +1,120 @@
+"""Notes of several folders are one source: found, linked and followed alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank.config import Memory, Settings
+from memory_bank.errors import NoBank
+from memory_bank.index.index import Index
+from memory_bank.layout import Layout
+from memory_bank.manifest import documents, link_table
+from memory_bank.notes.roots import Root
+from memory_bank.notes.source import NotesSource
+from memory_bank.retrievers.base import Question, Scope
+from memory_bank.search.engine import Engine
+from memory_bank.source import Document, Span
+
+SETTINGS = Settings(memory=Memory(embedder="none"))
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Path:
+    bank = tmp_path.resolve() / ".memories"
+    bank.mkdir()
+    (bank / "queue.md").write_text("# Queue\n\nSee [[docs/adr/0001-postgres]].\n")
+    return bank
+
+
+@pytest.fixture
+def records(bank: Path) -> Path:
+    records = bank.parent / "docs/adr"
+    records.mkdir(parents=True)
+    (records / "0001-postgres.md").write_text("# Postgres\n\nJobs wait in a table.\n")
+    (records / "0002-redis.md").write_text("# Redis\n\nReplaces [one](0001-postgres.md).\n")
+    return records
+
+
+@pytest.fixture
+def source(bank: Path, records: Path) -> Iterator[NotesSource]:
+    roots = [Root(bank), Root(records, "docs/adr/", writable=False)]
+    source = NotesSource(roots, prefix=".memories/", max_bytes=10**6)
+    yield source
+    source.close()
+
+
+@pytest.fixture
+def index(bank: Path, source: NotesSource) -> Iterator[Index]:
+    index = Index(Layout(bank, bank / ".index"), source, SETTINGS)
+    yield index
+    index.close()
+
+
+def found(index: Index, text: str) -> list[str]:
+    index.catch_up()
+    engine = Engine(index.manifest, index.retrievers, SETTINGS, lambda _: {})
+    hits = engine.search(Question(text), Scope(), mode="lexical", limit=5, now=time.time()).hits
+    return [hit.document.key for hit in hits]
+
+
+def test_notes_of_all_folders_are_found_by_their_prefix(index: Index) -> None:
+    index.indexer.sync()
+    assert found(index, "jobs table") == ["docs/adr/0001-postgres.md"]
+    assert set(documents.hashes(index.manifest)) == {
+        "queue.md", "docs/adr/0001-postgres.md", "docs/adr/0002-redis.md"
+    }  # fmt: skip
+
+
+def test_links_lead_across_folders(index: Index) -> None:
+    index.indexer.sync()
+    rows = documents.documents(index.manifest, [1, 2, 3])
+    numbers = {row.key: number for number, row in rows.items()}
+    linking = link_table.incoming(index.manifest, numbers["docs/adr/0001-postgres.md"])
+    assert {rows[row.source].key for row in linking} == {"queue.md", "docs/adr/0002-redis.md"}
+
+
+def test_changes_in_each_folder_are_followed(index: Index, bank: Path, records: Path) -> None:
+    for _ in range(3):  # the second question begins to watch
+        assert found(index, "kestrel") == []
+    (records / "0003-kestrel.md").write_text("# Kestrel\n")
+    assert found(index, "kestrel") == ["docs/adr/0003-kestrel.md"]
+    (bank / "kestrel.md").write_text("# Kestrel\n\nKestrel.\n")
+    (records / "0003-kestrel.md").unlink()
+    assert found(index, "kestrel") == ["kestrel.md"]
+
+
+def test_a_note_is_read_from_the_folder_of_its_prefix(source: NotesSource) -> None:
+    read = source.read("docs/adr/0001-postgres.md")
+    assert isinstance(read, Document)
+    assert source.text(read.key, read.hash, Span(3, 4)) == "Jobs wait in a table."
+    assert (source.writable(read.key), source.writable("queue.md")) == (False, True)
+    assert source.read("docs/adr/../../queue.md") is None
+
+
+def test_a_note_with_the_path_of_an_included_folder_is_refused(
+    source: NotesSource, bank: Path, records: Path
+) -> None:
+    (bank / "docs/adr").mkdir(parents=True)
+    (bank / "docs/adr/0001-postgres.md").write_text("# Another\n")
+    scanned = source.scan()
+    assert scanned.refused == {
+        f"{bank}/docs/adr/0001-postgres.md": f"notes of {records} have its path"
+    }
+    read = source.read("docs/adr/0001-postgres.md")
+    assert isinstance(read, Document)
+    assert read.title == "Postgres"
+
+
+def test_only_the_folder_of_the_bank_must_exist(bank: Path) -> None:
+    missing = NotesSource(
+        [Root(bank), Root(bank / "no", "no/")], prefix=".memories/", max_bytes=10**6
+    )
+    scanned = missing.scan()
+    assert list(scanned.signatures) == ["queue.md"]
+    assert scanned.refused == {"no/": "there is no such folder"}
+    with pytest.raises(NoBank):
+        NotesSource([Root(bank / "no")], prefix="", max_bytes=10**6).scan()
