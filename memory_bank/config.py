@@ -12,40 +12,40 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 from memory_bank import plugins
 from memory_bank.errors import BadInput, BadSetting
 
-# A note bigger than this is listed by `doctor`, not indexed: parsing time grows with size.
+# A larger note is listed by `doctor`, not indexed, since parsing time grows with size.
 MAX_NOTE_BYTES = 10_000_000
 _HUGE = 10**300
 _CENTURY = 36_500
 """Days."""
 _MOST_BYTES = 1_000_000
-"""Of a file of settings."""
+"""Maximum size of a file of settings."""
 _LONGEST = 200
-"""Characters of a wrong value that an error shows."""
+"""Maximum number of characters of a wrong value in an error."""
 
 MODES = ("lexical", "semantic", "hybrid")
-"""Ways to search."""
+"""Modes of search."""
 EMBEDDERS = "embedders"
-"""The plug-ins that may declare settings."""
+"""The kind of plug-ins that may declare settings."""
 
 Section = TypeVar("Section")
 
 
 class Key(NamedTuple):
-    """What is known of one setting beside its type and default."""
+    """The help and the limits of one setting."""
 
     help: str
     choices: tuple[str, ...] = ()
     low: float = 0
     high: float = 0
-    """Bounds of a number, both allowed; each number has them."""
+    """Inclusive limits of a number; every number has them."""
     private: bool = False
-    """Refused in a project's file; no error shows its value."""
+    """Refused in a project's file; errors don't show its value."""
     secret: bool = False
-    """Never shown at all."""
+    """Never shown."""
 
     @property
     def range(self) -> str:
-        """What a number may be, as errors and documentation say it; empty for all else."""
+        """The limits of a number as text; empty for other types."""
         return f"{self.low:,} to {self.high:,}" if self.high else ""
 
     @property
@@ -55,7 +55,7 @@ class Key(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Section `[memory]`: the bank and what it is made of."""
+    """Section `[memory]`: the bank."""
 
     enabled: Annotated[bool, Key("false turns recall and remember off for this project")] = True
     storage_strategy: Annotated[
@@ -89,7 +89,7 @@ class Memory(NamedTuple):
 
 
 class Search(NamedTuple):
-    """Section `[search]`: how hits are found and ranked."""
+    """Section `[search]`: search and ranking."""
 
     mode: Annotated[str, Key("default mode", choices=MODES)] = "hybrid"
     fusion: Annotated[str, Key("how lists become one", choices=("scores", "rrf"))] = "scores"
@@ -100,7 +100,7 @@ class Search(NamedTuple):
 
 
 class Secrets(NamedTuple):
-    """Section `[secrets]`: what may stand in a note although it looks like a secret."""
+    """Section `[secrets]`: values that notes may contain although they look like secrets."""
 
     allow: Annotated[
         tuple[str, ...], Key("hashes of values that are no secrets: SecretFound tells them")
@@ -108,13 +108,13 @@ class Secrets(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """All settings of one bank, and where each value came from."""
+    """All settings of one bank, and the origin of each value."""
 
     memory: Memory = Memory()
     search: Search = Search()
     secrets: Secrets = Secrets()
     embedders: tuple[Any, ...] = ()
-    """Sections that embedders declare, as far as something in them is set."""
+    """Sections of embedders in which something is set."""
     origins: Mapping[str, str] = MappingProxyType({})
 
     def check_enabled(self) -> None:
@@ -154,9 +154,9 @@ def load(
     environ: Mapping[str, str] | None = None,
     flags: Mapping[str, object] | None = None,
 ) -> Settings:
-    """Read the settings that hold for a bank; raise BadSetting naming file and line.
+    """Read the settings of a bank; raise BadSetting with file and line.
 
-    `flags` maps "section.key" to a value and wins over everything.
+    `flags` maps "section.key" to a value and has precedence over all other origins.
     """
     environ = os.environ if environ is None else environ
     values: dict[str, tuple[object, str]] = {}
@@ -170,13 +170,13 @@ def load(
 
 
 def user_file(environ: Mapping[str, str]) -> Path:
-    """Return the path of the user's own settings, whether it is there or not."""
+    """Return the path of the user's settings, which may not exist."""
     home = environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(home) / "memory-bank" / "config.toml"
 
 
 def describe() -> Iterator[tuple[str, str, object, Key]]:
-    """Yield every setting: section, key, default, and what else is known of it."""
+    """Yield every setting: section, key, default, help and limits."""
     for section, kind in sections().items():
         for key in kind._fields:
             yield section, key, *_known(kind, key)
@@ -215,8 +215,8 @@ def _assemble(values: Mapping[str, tuple[object, str]]) -> Settings:
 
 
 def _start_of(path: Path) -> bytes:
-    """Read a plain file's first bytes; a pipe or a terminal, behind a link say, would never end."""
-    # a pipe is opened at once that way, although nobody writes
+    """Read the first bytes of a regular file; reading a pipe or a terminal might never end."""
+    # O_NONBLOCK opens a pipe at once even without a writer
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags), "rb") as file:  # noqa: PTH123  (a handle)
         if not S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -274,7 +274,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str
 
 
 def _sections_in(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
-    """Yield our sections and those of the embedders that variables name: others stay unloaded."""
+    """Yield our sections, and those of embedders that variables name, without loading others."""
     yield from _SECTIONS.items()
     ours = [variable for variable in environ if variable.startswith("MEMORY_BANK_")]
     for name in plugins.names(EMBEDDERS) if ours else ():
@@ -284,7 +284,7 @@ def _sections_in(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
 
 
 def parse(text: str, default: object) -> object:
-    """Read a value typed as text the way its default is typed."""
+    """Convert text to the type of the default."""
     if isinstance(default, bool):
         return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(
             text.strip().lower(), text
@@ -301,7 +301,7 @@ def parse(text: str, default: object) -> object:
 
 
 def _known(kind: Any, key: str) -> tuple[object, Key]:  # noqa: ANN401  (a class of named tuples)
-    """Return a setting's default and what else is known of it; raise KeyError."""
+    """Return a setting's default and its Key; raise KeyError."""
     hints = get_type_hints(kind, include_extras=True)
     return kind._field_defaults[key], hints[key].__metadata__[0]
 

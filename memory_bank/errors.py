@@ -1,4 +1,4 @@
-"""The errors a caller can meet: what happened, where, and what to do next."""
+"""The errors of this package: what happened, where, and what to do next."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memory_bank.hints import Hint
 
 
 class MemoryBankError(Exception):
-    """Say what went wrong in `message` and what to try next in `hint`.
+    """An error with a `message` and a `hint` of what to do next.
 
     A `Hint` is a step that front-ends word in their own terms, with the error's arguments.
     """
@@ -21,7 +21,7 @@ class MemoryBankError(Exception):
         self._step = hint
         self._arguments = arguments
         self.kept = ""
-        """What was kept of the caller's work, and where: said before the hint."""
+        """Where the caller's work was kept; precedes the hint."""
 
     @property
     def hint(self) -> str:
@@ -29,7 +29,7 @@ class MemoryBankError(Exception):
         return self.hint_in({})
 
     def hint_in(self, words: Mapping[Hint, str]) -> str:
-        """Return what to try next in a front-end's words; empty when nothing is known."""
+        """Return the hint in a front-end's words; may be empty."""
         said = self._step
         if isinstance(said, Hint):
             said = words.get(said, said).format_map(self._arguments)
@@ -37,11 +37,11 @@ class MemoryBankError(Exception):
 
     @property
     def hint_is_ours(self) -> bool:
-        """Tell whether no text of a file can be in the hint."""
+        """Tell whether the hint can have no text from a file."""
         return isinstance(self._step, Hint) and not self._arguments
 
     def at(self, where: str) -> Self:
-        """Return the same error, its message preceded by the place where it was met."""
+        """Return the same error with a place before its message."""
         found = copy(self)
         found.message = f"{where}: {self.message}"
         found.args = (found.message,)
@@ -49,13 +49,13 @@ class MemoryBankError(Exception):
 
     @property
     def code(self) -> str:
-        """Name the kind of error for programs: the class name in snake case."""
+        """The error's code for programs: the class name in snake case."""
         name = type(self).__name__
         return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
 
 
 class BadInput(MemoryBankError):
-    """The caller's words can't be used as they are: another input would work."""
+    """The input can't be used; another input would work."""
 
 
 class BadName(BadInput):
@@ -71,15 +71,15 @@ class SecretFound(BadInput):
 
 
 class NoBank(BadInput):
-    """There is no bank where one was looked for."""
+    """There is no bank at the expected place."""
 
 
 class NoteNotFound(MemoryBankError):
-    """No note answers to that name, or more than one does."""
+    """No note has that name, or more than one has."""
 
 
 class NoteExists(MemoryBankError):
-    """A note of that name is there already and would be overwritten."""
+    """A note of that name exists already and would be overwritten."""
 
 
 class Conflict(MemoryBankError):
@@ -99,7 +99,7 @@ class Busy(MemoryBankError):
 
 
 class IndexDamaged(MemoryBankError):
-    """A derived file is missing or broken; it can be made again from the notes."""
+    """A derived file is missing or damaged; it can be rebuilt from the notes."""
 
 
 class EmbedderUnavailable(MemoryBankError):

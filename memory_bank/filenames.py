@@ -1,4 +1,4 @@
-"""What names of files and folders in a bank mean, and where a bank is."""
+"""Names of files and folders in a bank, and the search for a bank."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import os
 FOLDER = ".memories"
 NOTE_SUFFIXES = (".md", ".markdown")
 TEMPORARY_PREFIX = ".mb-"
-"""Start of a file that is being written; a kill may leave one behind, the next start removes it."""
+"""Prefix of temporary files; one that a killed process left is removed later."""
 
 JOURNAL_PREFIX = ".journal-"
-"""Start of a folder in the trash that holds a change of several files in the middle of its work."""
+"""Prefix of the folder in the trash with an unfinished change of several files."""
 
 
 def inside(folder: str) -> str:
-    """Return the folder of notes that is meant by a folder of notes or a project."""
+    """Return the folder of notes of a project; a folder of notes stays."""
     inner = os.path.join(folder, FOLDER)
     return inner if os.path.isdir(inner) else folder
 
@@ -31,21 +31,21 @@ def above(folder: str) -> str | None:
 
 
 def reached() -> str:
-    """Return the working directory as the user went there, links included, where that is known."""
+    """Return the working directory with its symbolic links, from PWD if that is right."""
     told = os.environ.get("PWD", "")
     try:
         if os.path.isabs(told) and os.path.samefile(told, os.curdir):
             return told
     except OSError:
-        pass  # it was the way of another process
+        pass  # PWD is from another process
     return os.getcwd()
 
 
 def led_by(way: str, bank: str) -> str:
-    """Return the symbolic link by which a repository may lead to a bank; empty if there is none.
+    """Return a symbolic link by which a repository may redirect to a bank; empty if there is none.
 
-    That is the bank's own name, or a link on the `way` to the working directory that leaves the git
-    work tree it is in. A home folder kept in git is no repository that somebody hands over.
+    It is the bank itself, or a link in the path `way` of the working directory that leads out of
+    its git work tree. The home folder is trusted, even if it is a git work tree.
     """
     if os.path.islink(bank):
         return bank

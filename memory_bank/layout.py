@@ -1,4 +1,4 @@
-"""Where a bank keeps things: what is tracked, what is derived, what is private."""
+"""The folders of a bank: notes, derived files, private state."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ LEFT_ALONE = (
     "the bank's .index was not made on this machine, or by an older version: it is left alone,"
     " and the index is in the user's cache; delete .index to have it in the bank again"
 )
-"""What is said of an index that is not ours."""
+"""The notice about an index that was not made on this machine."""
 MODELS = "models"
-"""Folder of the user's data that holds weights of embedders, so no bank may be called that."""
+"""Folder of embedder weights in the user's data; no bank may have this name."""
 
 HEADER = "# written by memory-bank: derived and private files"
 GITIGNORE = f"""\
@@ -41,26 +41,26 @@ class Layout:
     def __init__(
         self, root: Path, index: Path, *, ids: Path | None = None, left_alone: bool = False
     ) -> None:
-        """Take the folder of notes, resolved, and that of derived files, safe to delete.
+        """Take the folder of notes, resolved, and the folder of derived files.
 
-        `ids` is where this machine knows ids of such folders from; without it there is none.
+        `ids` is this machine's registry of ids of such folders; see `index_ids`.
         """
         self.root = root
         self.index = index
         self.ids = ids
         self.left_alone = left_alone
-        """Whether the bank has another `.index`, which was not made on this machine."""
+        """Whether the bank has an `.index` that was not made on this machine."""
         self.index_id = index_ids.read(index) if ids else ""
-        """What the files in the index must have been made for; empty before it is made."""
+        """The id that the files of the index must have; empty before it is made."""
 
     @property
     def project(self) -> Path:
-        """The folder whose files the notes speak of: the one that holds `.memories`."""
+        """The project's folder, which has `.memories` in it."""
         return self.root.parent if self.root.name == FOLDER else self.root
 
     @property
     def prefix(self) -> str:
-        """The bank's folder below the project with a slash; empty where they are the same."""
+        """The bank's folder below the project, with a slash; empty if they are the same."""
         return "" if self.project == self.root else f"{self.root.name}/"
 
     @property
@@ -79,9 +79,9 @@ class Layout:
         return self.index / "manifest.db"
 
     def make_index(self) -> None:
-        """Make the folder of derived files, but not that of a bank which is gone: raise NoBank.
+        """Make the folder of derived files; raise NoBank if the bank no longer exists.
 
-        Raises IndexDamaged where another machine has made one meanwhile.
+        Raises IndexDamaged if a folder from another machine has appeared meanwhile.
         """
         if not self.root.is_dir():
             raise NoBank(f"the bank {self.root} is gone", "bring the folder back")
@@ -101,16 +101,16 @@ class Layout:
                 raise StorageFailed(f"{self.ids} can't be written: {error.strerror}") from error
 
     def remember(self, what: bytes) -> None:
-        """Keep some bytes about the bank in the private state; raise OSError."""
+        """Cache some bytes about the bank in the private state; raise OSError."""
         if self.ids is not None and self.index_id:
             index_ids.remember(self.ids, self.index_id, what)
 
     def remembered(self) -> bytes:
-        """Return what is kept about the bank; no bytes if there is nothing."""
+        """Return the cached bytes about the bank, or no bytes."""
         return b"" if self.ids is None else index_ids.remembered(self.ids, self.index_id)
 
     def first_left_alone(self) -> bool:
-        """Tell, once for each, whether an index of the bank that is not ours is left alone."""
+        """Tell whether an index from another machine is ignored; True once for each such index."""
         if not self.left_alone:
             return False
         told = self.index / "left-alone"
@@ -134,10 +134,10 @@ class Layout:
 def locate(
     path: str | os.PathLike[str] | None = None, *, settings: Mapping[str, object] | None = None
 ) -> Layout:
-    """Find the bank that is meant by a folder of notes or a project, or by the working directory.
+    """Find the bank of a folder of notes, of a project, or of the working directory.
 
-    Without a path, `.memories` is looked for in the working directory and above it; with the
-    setting `storage_strategy = "user"`, it is the user's own bank named like the project.
+    Without a path, `.memories` is searched in the working directory and above it; with the setting
+    `storage_strategy = "user"`, it is the user's bank with the name of the project.
     `settings` are flags, as `config.load` takes them. Raises NoBank, BadSetting.
     """
     if path is not None:
@@ -151,10 +151,10 @@ def locate(
 
 
 def at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
-    """Lay out the bank in `root`.
+    """Return the layout of the bank in `root`.
 
-    Its index is `.index` if this machine has made that, or can. It is in the user's cache for a
-    bank that is read-only, and for one whose `.index` may have come with it: that is left alone.
+    Its index is `.index` if this machine has made it, or can make it. It is in the user's cache if
+    the bank is read-only, or if its `.index` may have come with it.
     """
     root = root.resolve()
     if not root.is_dir():
@@ -174,7 +174,7 @@ def at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
 
 
 def _cached(root: Path, environ: Mapping[str, str] | None) -> Path:
-    """Return the folder for the index of a bank that can't have it itself."""
+    """Return the folder in the user's cache for the index of a bank."""
     import hashlib  # start-up: OpenSSL comes with it
 
     name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
@@ -185,7 +185,7 @@ def _cached(root: Path, environ: Mapping[str, str] | None) -> Path:
 
 
 def _temporary() -> Path:
-    """Return the user's own folder of temporary files, for one whose home is read-only."""
+    """Return the user's folder of temporary files, if the home folder is read-only."""
     import tempfile  # start-up: few need it
 
     user = os.getuid() if sys.platform != "win32" else 0  # each has a folder of his own there
@@ -212,7 +212,7 @@ def _can_be_made(folder: Path) -> bool:
 def find(start: Path, environ: Mapping[str, str] | None = None) -> Layout:
     """Find the bank of a working directory: `.memories` in it or in a folder above it.
 
-    Raises NoBank where there is none, or where a link leads to it that a repository may bring.
+    Raises NoBank if there is none, or if a symbolic link that a repository may contain leads to it.
     """
     found = above(str(start.resolve()))
     if found is None:
@@ -226,7 +226,7 @@ def find(start: Path, environ: Mapping[str, str] | None = None) -> Layout:
 
 
 def linked(link: str | Path, bank: str | Path) -> NoBank:
-    """Say that a bank is behind a link which nobody but a repository may have chosen."""
+    """Return the error for a bank behind a symbolic link that a repository may contain."""
     goal = os.path.realpath(bank)
     return NoBank(
         f"{link} is a symbolic link: a repository may lead to the bank {goal} that way",
@@ -236,7 +236,7 @@ def linked(link: str | Path, bank: str | Path) -> NoBank:
 
 
 def named(name: str, environ: Mapping[str, str] | None = None) -> Path:
-    """Return the folder of the user's own bank of that name, whether it is there or not."""
+    """Return the folder of the user's bank of that name, which may not exist."""
     if (
         not name
         or name == MODELS
@@ -248,7 +248,7 @@ def named(name: str, environ: Mapping[str, str] | None = None) -> Path:
 
 
 def project_name(start: Path) -> str:
-    """Return what the user's own bank of a project is called: its git folder's name, or its own."""
+    """Return the name of the user's bank of a project: that of its work tree, or its folder."""
     start = start.resolve()
     tree = next((place for place in (start, *start.parents) if (place / ".git").exists()), start)
     kept = "".join(char if char.isalnum() or char in "-_." else "-" for char in tree.name)
@@ -266,9 +266,9 @@ def user_folder(kind: str, environ: Mapping[str, str] | None = None) -> Path:
 
 
 def private_folder(path: Path) -> Path:
-    """Make a folder that git ignores whatever the project's own rules are.
+    """Make a folder with a `.gitignore` that ignores all of it.
 
-    Raises StorageFailed when it can't be made, or is a symbolic link that a repository may bring.
+    Raises StorageFailed if it can't be made, or is a symbolic link.
     """
     if path.is_symlink():
         raise StorageFailed(f"{path} is a symbolic link", "remove it: a plain folder is made")
@@ -285,7 +285,7 @@ def private_folder(path: Path) -> Path:
 
 
 def without_links(folder: Path) -> Path:
-    """Remove the symbolic links in a folder of derived files: one may lead out of the bank."""
+    """Remove the symbolic links in a folder of derived files, which may lead out of the bank."""
     try:
         _unlink_links(str(folder))
     except OSError as error:
@@ -297,7 +297,7 @@ def _unlink_links(folder: str) -> None:
     try:
         found = os.scandir(folder)  # start-up: done before each cold answer
     except OSError:
-        return  # who needs what is in it will say so
+        return  # reading it will raise the error
     with found:
         for entry in found:
             if entry.is_symlink():
