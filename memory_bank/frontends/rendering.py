@@ -1,4 +1,4 @@
-"""What every front-end shows: values as JSON, errors as JSON, and text that can do no harm."""
+"""Rendering for every front-end: values and errors as JSON, harmful characters escaped."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from unicodedata import category
 
 from memory_bank.errors import BadInput, MemoryBankError
 
-# Control characters (newline and tab aside), line and paragraph separators, what turns the order
-# of text around, halves of surrogate pairs, and letters that nobody can see.
+# Control characters (except newline and tab), line and paragraph separators, characters that
+# change the direction of text, halves of surrogate pairs, and invisible letters.
 _HARMFUL = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
     "\U000e0000-\U000e007f]"
 )
-# Beyond these, what an agent reads and its user does not see: zero-width and filler characters,
-# marks of direction, variation selectors (one that makes an emoji of a sign is left alone), what
-# has no meaning of its own. A line end of two characters is one.
+# Further characters that an agent reads but its user does not see: zero-width and filler
+# characters, direction marks, variation selectors (except one that makes an emoji), and
+# unassigned characters. `\r\n` is one line end.
 _UNSEEN = (
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb"
@@ -37,7 +37,7 @@ _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def plain(value: object) -> object:
-    """Return a value as JSON has it: fields in their order, those that are None left out."""
+    """Return a value as JSON types: fields in their order, without those that are None."""
     fields = fields_of(type(value))
     if fields is not None:
         pairs = ((name, getattr(value, name)) for name in fields)
@@ -51,15 +51,15 @@ def plain(value: object) -> object:
         return value.isoformat()
     if isinstance(value, PathLike):
         return fspath(value)
-    # JSON has no number that is not finite
+    # JSON has only finite numbers
     return None if isinstance(value, float) and not isfinite(value) else value
 
 
 def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str, Any]:  # noqa: ANN401  (any type)
-    """Return the JSON schema of what `plain` makes of a value of that type, `without` some fields.
+    """Return the JSON schema of `plain` for values of a type.
 
-    Fields of records inside records are named down to `depth`; all fields may be left out. None is
-    named that is among those `without`, however deep.
+    Fields of nested records are described down to `depth`; no field is required. Fields in
+    `without` are omitted at every depth.
     """
     inside = partial(schema, without=without)
     kind = str if get_origin(kind) is Literal else kind
@@ -81,16 +81,16 @@ def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str,
 
 
 def fields_of(kind: type) -> Collection[str] | None:
-    """Return the fields of a record, a named tuple or dataclass; None for all else."""
+    """Return the fields of a named tuple or dataclass; None for any other type."""
     named: Collection[str] | None = getattr(kind, "__dataclass_fields__", None)
     return getattr(kind, "_fields", named)
 
 
 def document(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:
-    """Return a value as one JSON document, every script readable and harmful characters escaped.
+    """Return a value as a JSON document in UTF-8 with harmful characters escaped.
 
-    Valid for any parser and in UTF-8 (RFC 8259, RFC 7493): no NaN, and U+FFFD for halves of
-    surrogate pairs.
+    It is valid for any parser (RFC 8259, RFC 7493): no NaN, and U+FFFD for halves of surrogate
+    pairs.
     """
     import json  # start-up: most answers are text
 
@@ -103,49 +103,49 @@ def document(value: object, *, indent: int | None = 2, ascii_only: bool = False)
 
 
 def count(number: int, word: str) -> str:
-    """Return a number with its word, in the plural where it is one: `3 notes`."""
+    """Return a number with its noun, in the plural unless it is 1: `3 notes`."""
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def with_former_names(shown: object) -> object:
-    """Add fields of a document by their former names, which programs may read for one version."""
+    """Add fields under their former names, which stay valid for one version."""
     if isinstance(shown, dict) and "repaired" in shown:
         return {**shown, "healed": shown["repaired"]}
     return shown
 
 
 def failure(code: str, message: str, hint: str = "") -> dict[str, object]:
-    """Return what a program is told when something went wrong."""
+    """Return the JSON of a failure."""
     return {"error": {"code": code, "message": message, "hint": hint}}
 
 
 def error(problem: MemoryBankError) -> dict[str, object]:
-    """Return what a program is told about an error of ours."""
+    """Return the JSON of an error."""
     return failure(problem.code, problem.message, problem.hint)
 
 
 def visible(text: str) -> str:
-    r"""Return a text with its harmful characters written out, as `\x1b`; it keeps its lines."""
+    r"""Return a text with harmful characters escaped, as `\x1b`; line ends stay."""
     return text if _all_printable(text) else re.sub(_HARMFUL, _written_out, text)
 
 
 def one_line(text: str) -> str:
-    r"""Return a text as `visible` does, line ends and tabs written out as well."""
+    r"""Return a text as `visible` does, with line ends and tabs escaped as well."""
     return visible(text).replace("\n", r"\n").replace("\t", r"\t")
 
 
 def named(path: str) -> str:
-    r"""Return a file's name on one line, with all that can't be seen in it written out."""
+    r"""Return a file's name on one line, with invisible characters escaped."""
     if path.isprintable():
         return path
     return "".join(_written(c) if category(c) in _UNSEEN_IN_NAMES else c for c in path)
 
 
 def unhidden(value: object) -> object:
-    r"""Return a value of JSON with every character that can't be seen written out, as `\u200b`.
+    r"""Return a JSON value with every invisible character escaped, as `\u200b`.
 
-    Line ends and tabs stay. What an agent is given says no more than what its user would see.
-    `hidden_again` takes it back.
+    Line ends and tabs stay. So an agent reads no more than its user sees. `hidden_again` is the
+    inverse.
     """
     if isinstance(value, str):
         return re.sub(_UNSEEN, lambda found: _code(found[0]), value)
@@ -155,24 +155,24 @@ def unhidden(value: object) -> object:
 
 
 def hidden_again(text: str, current: str) -> str:
-    r"""Return a text with what `unhidden` wrote out of `current` as it is there.
+    r"""Return a text with escapes changed back to the characters that `current` contains.
 
-    So what was read can be written back: `\u200b` becomes the character, if that is in `current`.
-    Raises BadInput where `current` has the character and its written-out form too.
+    So an agent can write back what it has read: `\u200b` becomes the character, if `current` has
+    it. Raises BadInput if `current` has both the character and its escape.
     """
     for character in dict.fromkeys(re.findall(_UNSEEN, current)):
         code = _code(character)
         if code in text and code in current:
             raise BadInput(
-                f"the note has {code} both in letters and as that character: which is meant?",
-                "edit_memory changes other parts of it",
+                f"the note has both the text {code} and that character: which one is meant?",
+                "change another part of the note with edit_memory",
             )
         text = text.replace(code, character)
     return text
 
 
 def _all_printable(text: str) -> bool:
-    """Tell that nothing in a text can do harm: most answers need no pattern compiled."""
+    """Tell whether a text has no harmful character, without compiling a pattern."""
     return text.replace("\n", "").replace("\t", "").isprintable()
 
 

@@ -52,8 +52,8 @@ class SharedBank:
         """Return what else there is to say since the last answer."""
         return self._notices.take()
 
-    def rest(self, seconds: float) -> None:
-        """Wait until no request is at work on the bank, at most that many seconds."""
+    def wait(self, seconds: float) -> None:
+        """Wait until no request uses the bank, at most that many seconds."""
         if self._bank is not None:
             self._bank.lock.acquire(timeout=seconds)
 

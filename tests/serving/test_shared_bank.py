@@ -101,7 +101,7 @@ def test_it_rests_until_a_request_is_done(project: Path) -> None:
         working = threading.Thread(target=work)
         working.start()
         assert begun.wait(60)
-        shared.rest(60)
+        shared.wait(60)
         assert done
         working.join(60)
         bank.lock.release()

@@ -1,4 +1,4 @@
-"""Connections of HTTP: none may stall for ever, and no number of them keeps others out."""
+"""HTTP connections: time limits for stalled ones, and a maximum number of open ones."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 _SWEEP = 0.25
-"""Seconds between two looks at all connections."""
+"""Seconds between two checks of all connections."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one client may take of the server; times in seconds."""
+    """Limits of the server; times in seconds."""
 
     connections: int = 512
     head: float = 10
-    """From the first to the last byte of a request's headers, and for the first one to come."""
+    """Until a request's headers are complete, from the connection's start or the last request."""
     body: float = 30
     write: float = 30
-    """For a client to read what waits for it, and longer where that is much."""
+    """For a client to read an answer, plus the time that `write_rate` allows for its size."""
     write_rate: int = 64 * 2**10
-    """Bytes that a client has to read in each second beyond these."""
+    """Bytes per second that a client has to read at least."""
     idle: int = 5
-    """Of a connection, from one request to the next."""
+    """Between two requests of a connection."""
     head_bytes: int = 16 * 2**10
     body_bytes: int = 4 * 2**20
     sessions: int = 1000
     session_idle: float = 1800
-    """Of a session without a request or an open stream."""
+    """For a session without a request or an open stream."""
 
 
 class _Reader(h11.Connection):
-    """HTTP/1.1 of which only one reading is possible."""
+    """An HTTP/1.1 parser that refuses ambiguous requests."""
 
     def __init__(self, most: int) -> None:
         super().__init__(h11.SERVER, most)
         self._most = most
 
     def next_event(self) -> Any:  # noqa: ANN401  (as h11 has it)
-        """Return the next event; raise RemoteProtocolError for a request that is ambiguous."""
+        """Return the next event; raise RemoteProtocolError for an ambiguous request."""
         before = self.trailing_data[0] if self.their_state is h11.IDLE else b""
         event = super().next_event()
         if isinstance(event, h11.Request):
@@ -59,21 +59,21 @@ class _Reader(h11.Connection):
 
 
 def _check(request: h11.Request, head: bytes) -> None:
-    """Raise RemoteProtocolError where proxies may see another request than we do (smuggling)."""
-    # h11 makes one of several equal lengths
+    """Raise RemoteProtocolError if a proxy may read the request differently (smuggling)."""
+    # h11 merges several equal lengths into one
     lines = [line.lower().partition(b":") for line in head.split(b"\n")[1:]]
     lengths = [value for name, _, value in lines if name == b"content-length"]
     codings = [value for name, _, value in lines if name == b"transfer-encoding"]
     if len(lengths) + len(codings) > 1 or any(b"," in value for value in lengths):
         raise h11.RemoteProtocolError("the body's length is given twice")
     if codings and request.http_version < b"1.1":
-        raise h11.RemoteProtocolError("Transfer-Encoding is of HTTP/1.1")
+        raise h11.RemoteProtocolError("Transfer-Encoding needs HTTP/1.1")
     if not request.target.startswith(b"/"):
-        raise h11.RemoteProtocolError("the target is no path")
+        raise h11.RemoteProtocolError("the target is not a path")
 
 
 class Connection(H11Protocol):
-    """A connection that knows for how long it has been waiting, and for what."""
+    """A connection that records what it waits for and since when."""
 
     limits = Limits()
 
@@ -84,7 +84,7 @@ class Connection(H11Protocol):
         self._since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection; where there are too many, in the place of the one longest idle."""
+        """Accept a connection; if there are too many, close the one idle for longest."""
         super().connection_made(transport)
         self.waits_since()
         open_ones = [one for one in self.connections if not one.transport.is_closing()]
@@ -93,38 +93,38 @@ class Connection(H11Protocol):
             min(idle, key=Connection.worth, default=self).transport.abort()
 
     def can_go(self, newest: Connection) -> bool:
-        """Tell whether this connection may end for a newer one: not while a call is answered."""
+        """Tell whether this connection may be closed for a newer one: not during a call."""
         return self is not newest and (self._waiting() != "answer" or self.scope["method"] == "GET")
 
     def worth(self) -> tuple[bool, float]:
-        """Return what to sort by: idle ones before open streams, those longest so first."""
+        """Return the sort key for closing: idle before open streams, then the longest wait."""
         return self._waiting() == "answer", self.waits_since()
 
     def waits_since(self) -> float:
-        """Return since when the connection waits for what it waits for."""
+        """Return when the current wait began."""
         phase = self._waiting(), self.cycle
         if phase != self._phase:
             self._phase, self._since = phase, self.loop.time()
         return self._since
 
     def end_if_stalled(self) -> None:
-        """Cut the connection if the client took too long."""
+        """Close the connection if the client took too long."""
         limits = self.limits
         most = {"head": limits.head, "body": limits.body, "write": limits.write}
         since = self.waits_since()
         allowed = most.get(self._phase[0], math.inf)
-        if self._phase[0] == "write":  # a long answer over a slow line is no stall
+        if self._phase[0] == "write":  # a long answer over a slow connection is not a stall
             allowed += self.transport.get_write_buffer_size() / limits.write_rate
         if self.loop.time() - since > allowed:
             self.transport.abort()
 
     def resume_writing(self) -> None:
-        """Go on after the client has read what waited for it: the time begins anew."""
+        """Continue after the client has read the pending data; the time limit restarts."""
         super().resume_writing()
         self._phase = ("", None)
 
     def _waiting(self) -> str:
-        """Name what the connection waits for; `answer` may take as long as it likes."""
+        """Name what the connection waits for; `answer` has no time limit."""
         if self.transport.is_closing():
             return "write"
         if self.conn.their_state is h11.SEND_BODY:
@@ -136,14 +136,14 @@ class Connection(H11Protocol):
 
 
 class Server(uvicorn.Server):
-    """A server that ends stalled connections, and stops without calling what it cuts errors."""
+    """A server that closes stalled connections, and logs no errors for those cut at shutdown."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self._swept = 0.0
 
     async def on_tick(self, counter: int) -> bool:
-        """Look at the connections now and then; return whether to stop."""
+        """Check the connections regularly; return whether to stop."""
         now = asyncio.get_running_loop().time()
         if now - self._swept >= _SWEEP:
             self._swept = now
@@ -151,13 +151,13 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Let requests end, then clients go."""
+        """Wait for requests to end, then close all connections."""
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         await super().shutdown(sockets)
 
 
 def sweep(state: ServerState) -> None:
-    """End the connections of a server that are stalled."""
+    """Close the stalled connections of a server."""
     for one in list(state.connections):
         if isinstance(one, Connection):
             one.end_if_stalled()

@@ -1,4 +1,4 @@
-"""By which names clients may call this machine, so that no web page does (DNS rebinding)."""
+"""Allowed host names of the HTTP server, against DNS rebinding by web pages."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LAST_PORT = 65535
 
 
 class Hosts:
-    """A middleware that answers only those who call this machine by a name of its own.
+    """A middleware that refuses requests whose `Host` or `Origin` is not an allowed name.
 
-    `Host` and `Origin` are read as a browser writes them: the whole value is a name in lower case
-    and perhaps a port, of any number, since a tunnel or a proxy has its own.
+    Both are read as a browser writes them: a name in lower case, optionally with a port. Any port
+    is allowed, since a tunnel or a proxy has its own.
     """
 
     def __init__(self, app: ASGIApp, names: Iterable[str]) -> None:
@@ -38,10 +38,10 @@ class Hosts:
     def _refusal(self, headers: Sequence[tuple[bytes, bytes]]) -> PlainTextResponse | None:
         hosts = [value for name, value in headers if name == b"host"]
         if len(hosts) != 1 or not self._ours(_NAMED.fullmatch(hosts[0])):
-            return PlainTextResponse("Host is no name of this server", 421)
+            return PlainTextResponse("Host is not a name of this server", 421)
         origins = [value for name, value in headers if name == b"origin"]
         if len(origins) > 1 or not all(self._ours(_ORIGIN.fullmatch(one)) for one in origins):
-            return PlainTextResponse("Origin is no name of this server", 403)
+            return PlainTextResponse("Origin is not a name of this server", 403)
         return None
 
     def _ours(self, found: re.Match[bytes] | None) -> bool:
@@ -49,7 +49,7 @@ class Hosts:
 
 
 def own_names(called: str, host: str, more: Sequence[str]) -> list[str]:
-    """Return the names by which clients may call what listens on an address."""
+    """Return the host names that are allowed for a server on an address."""
     bound = ipaddress.ip_address(host)
     found = [called, host, *more]
     if bound.is_loopback or bound.is_unspecified:
@@ -62,5 +62,5 @@ def own_names(called: str, host: str, more: Sequence[str]) -> list[str]:
 
 
 def url_host(host: str) -> str:
-    """Return a host as it stands in a URL: an IPv6 address between brackets."""
+    """Return a host as written in a URL: an IPv6 address in brackets."""
     return f"[{host}]" if ":" in host and not host.startswith("[") else host

@@ -1,4 +1,4 @@
-"""JSON-RPC messages as bytes, the same over stdio and HTTP; what is none gets an error."""
+"""Parse and write JSON-RPC messages, the same for stdio and HTTP; invalid ones get an error."""
 
 from __future__ import annotations
 
@@ -23,18 +23,19 @@ from pydantic_core import from_json
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Bytes that are no message."""
+    """An invalid message."""
 
     answer: JSONRPCError
-    """What the sender is told."""
+    """The error for the sender."""
 
 
 def message_of(data: bytes) -> JSONRPCMessage | Refused:
-    """Return the one message that UTF-8 bytes are.
+    """Parse one message from UTF-8 bytes.
 
-    Refused as no JSON (-32700) are halves of surrogate pairs, NaN and infinity, whole numbers of
-    more than 4,300 digits and more than 200 levels of nesting, too; as no message (-32600) what is
-    none of JSON-RPC 2.0, a batch, and a request whose id is neither text nor a whole number.
+    Refused as invalid JSON (-32700), besides what JSON forbids: halves of surrogate pairs, NaN and
+    infinity, integers of more than 4,300 digits, more than 200 levels of nesting. Refused as an
+    invalid request (-32600): what is not JSON-RPC 2.0, a batch, and a request whose id is neither
+    a string nor an integer.
     """
     try:
         value = from_json(data, allow_inf_nan=False)
@@ -43,38 +44,40 @@ def message_of(data: bytes) -> JSONRPCMessage | Refused:
     try:
         message = jsonrpc_message_adapter.validate_python(value, by_name=False)
     except ValidationError:
-        return refused(INVALID_REQUEST, _what_it_is(value), _id_of(value))
+        return refused(INVALID_REQUEST, _reason(value), _id_of(value))
     if "id" in value and "method" in value and not isinstance(message, JSONRPCRequest):
-        # the model of notifications takes what the model of requests refused
-        return refused(INVALID_REQUEST, "Invalid request: its id is no text and no whole number")
+        # the model of notifications accepts what the model of requests refused
+        return refused(
+            INVALID_REQUEST, "Invalid request: its id is neither a string nor an integer"
+        )
     return message
 
 
 def refused(code: int, reason: str, request: RequestId | None = None) -> Refused:
-    """Return an error as the answer to what is no message."""
+    """Return the error answer to an invalid message."""
     error = ErrorData(code=code, message=reason)
     return Refused(JSONRPCError(jsonrpc="2.0", id=request, error=error))
 
 
 def text_of(message: JSONRPCMessage) -> str:
-    """Return a message as JSON on one line; an error where it can't be written as JSON."""
+    """Return a message as JSON on one line; an error if it can't be written as JSON."""
     try:
         return message.model_dump_json(by_alias=True, exclude_unset=True)
     except ValueError:  # half of a surrogate pair, or an object that JSON has no form for
         if not isinstance(message, JSONRPCResponse | JSONRPCError):
             raise
         error = ErrorData(code=INTERNAL_ERROR, message="The answer can't be written as JSON")
-        told = JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
-        return told.model_dump_json(by_alias=True, exclude_unset=True)
+        answer = JSONRPCError(jsonrpc="2.0", id=message.id, error=error)
+        return answer.model_dump_json(by_alias=True, exclude_unset=True)
 
 
-def _what_it_is(value: object) -> str:
+def _reason(value: object) -> str:
     if isinstance(value, list):
         return "Invalid request: a batch; send its messages one by one"
-    return "Invalid request: no message of JSON-RPC 2.0"
+    return "Invalid request: not a JSON-RPC 2.0 message"
 
 
 def _id_of(value: Any) -> RequestId | None:  # noqa: ANN401  (any JSON)
-    """Return the id of what was meant as a request."""
+    """Return the id of an invalid request, if it has a valid one."""
     found = value.get("id") if isinstance(value, dict) and "method" in value else None
     return found if isinstance(found, str | int) and not isinstance(found, bool) else None

@@ -1,4 +1,4 @@
-"""Tell clients that notes changed, in the way that each one's protocol has for it."""
+"""Notifications to clients that notes changed, for each protocol version."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _MOST_SUBSCRIBED = 1000
 
 
 def uri_of(path: str) -> str:
-    """Return the resource of a note by its path below the bank."""
+    """Return the resource URI of a note, given its path below the bank."""
     return NOTE + quote(path)
 
 
 class Changes:
-    """Who wants to know of changes: by `subscriptions/listen` (the bus), or as before 2026."""
+    """Subscribers to changes, by `subscriptions/listen` (the bus) or the protocol before 2026."""
 
     def __init__(self) -> None:
-        """Know of nobody."""
+        """Start without subscribers."""
         self.bus = InMemorySubscriptionBus()
         self._sessions: dict[object, tuple[ServerSession, set[str]]] = {}
 
     def met(self, session: ServerSession) -> None:
-        """Remember a client that said hello, until it leaves."""
+        """Register the session of an initialized client until its connection ends."""
         connection = session._connection  # noqa: SLF001  (a session lives for one request only)
         if connection not in self._sessions:
             self._sessions[connection] = (session, set())
@@ -45,7 +45,7 @@ class Changes:
     async def subscribe(
         self, context: ServerRequestContext[Any, Any], params: SubscribeRequestParams
     ) -> EmptyResult:
-        """Tell this client when a resource changes."""
+        """Notify this client when a resource changes."""
         uris = self._uris(context.session)
         if len(uris) < _MOST_SUBSCRIBED:
             uris.add(str(params.uri))
@@ -54,12 +54,12 @@ class Changes:
     async def unsubscribe(
         self, context: ServerRequestContext[Any, Any], params: UnsubscribeRequestParams
     ) -> EmptyResult:
-        """Tell this client no more."""
+        """Stop notifying this client of a resource."""
         self._uris(context.session).discard(str(params.uri))
         return EmptyResult()
 
-    async def tell(self, changed: Changed) -> None:
-        """Tell all that want to know of these changes."""
+    async def publish(self, changed: Changed) -> None:
+        """Notify all subscribers of these changes."""
         paths = (*changed.added, *changed.removed, *changed.changed)
         if not paths:
             return
@@ -81,7 +81,7 @@ class Changes:
 
 
 def _uris(paths: Iterable[str]) -> Iterable[str]:
-    """Yield what notes are called as resources: with their suffix, and without."""
+    """Yield the resource URIs of notes, with their suffix and without."""
     for path in paths:
         yield uri_of(path)
         yield uri_of(path).removesuffix(".md")

@@ -1,7 +1,7 @@
-"""Keep paths of this machine out of answers to clients that may be elsewhere.
+"""Redaction of this machine's paths in answers to clients on other machines.
 
-Notes are shown as they are: only what this program says itself is changed, so that a client can
-write back what it has read.
+Only this program's own messages are changed. The text of notes stays the same, so that a client
+can write back what it has read.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ _LISTED = ("unindexed", "faults")
 Value = TypeVar("Value")
 
 
-class Hiding:
-    """Shortens paths to what stands below the bank."""
+class PathRedaction:
+    """Shortens absolute paths to paths below the bank, or to file names."""
 
     def __init__(self, shared: SharedBank) -> None:
-        """Know the bank, once it can be opened."""
+        """Redact for a bank that need not be open yet."""
         self._shared = shared
 
     def __call__(self, text: str) -> str:
-        """Return a text of ours without paths of this machine."""
+        """Return a message without paths of this machine."""
         for root in self._banks():
             text = text.replace(f"{root}/", "").replace(root, "the bank")
         for root in _roots():
@@ -50,11 +50,11 @@ class Hiding:
 
 
 def without_paths(value: Value, hide: Callable[[str], str]) -> Value:
-    """Return an action's record with what it says in our own words changed."""
+    """Return an action's record with the paths in its messages redacted."""
     changes: dict[str, object] = {}
     for name in _OURS:
-        if isinstance(said := getattr(value, name, None), str):
-            changes[name] = hide(said)
+        if isinstance(message := getattr(value, name, None), str):
+            changes[name] = hide(message)
     for name in _LISTED:
         if isinstance(items := getattr(value, name, None), tuple):
             changes[name] = tuple(_changed(item, reason=hide(item.reason)) for item in items)
@@ -68,7 +68,7 @@ def _changed(value: Any, **changes: object) -> Any:  # noqa: ANN401  (a record o
 
 
 def _roots() -> list[str]:
-    """Return folders of this machine that may be named and may have a space in them."""
+    """Return the folders that messages may name and whose paths may contain spaces."""
     folders = [Path.home(), Path(tempfile.gettempdir())]
     folders += [layout.user_folder(kind) for kind in ("data", "state", "cache")]
     found = {str(folder) for folder in folders if folder != Path(folder.anchor)}

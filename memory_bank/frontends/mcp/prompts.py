@@ -1,4 +1,4 @@
-"""Prompts: what a person may ask an agent to do with the memory."""
+"""Prompts: tasks with the memory that a person can give to an agent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ file_refs of the files that it is about; [[links]] to notes that belong to it.
 
 
 def add(server: MCPServer[Any], *, read_only: bool) -> None:
-    """Give a server its prompts; one that may not write has nothing to save."""
+    """Add the prompts to a server; a read-only server gets none that writes."""
 
     @server.prompt(
         "recall-before-work",

@@ -1,4 +1,4 @@
-"""Resources: a note, the tags, what changed last; what notes say is quoted here too."""
+"""Resources: notes, tags and recent notes; the text of notes is quoted here too."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 _JSON, _MARKDOWN = "application/json", "text/markdown"
 _NEWEST = 20
-"""Notes that are listed as resources: those that changed last."""
+"""Notes that are listed as resources: the most recently changed."""
 
 TEMPLATE = ResourceTemplate(
     uri_template="memory://note/{+path}",
     name="note",
     title="A note",
-    description="One note whole, quoted. The path is below the bank, as answers give it.",
+    description="A whole note, quoted. The path is relative to the bank, as in answers.",
     mime_type=_MARKDOWN,
 )
 _FIXED = (
@@ -39,14 +39,14 @@ _FIXED = (
         uri=RECENT,
         name="recent",
         title="Recent notes",
-        description="The notes that were written or changed last.",
+        description="The most recently written or changed notes.",
         mime_type=_JSON,
     ),
     Resource(
         uri=TAGS,
         name="tags",
         title="Tags",
-        description="The tags, each with the number of its notes.",
+        description="The tags, each with its number of notes.",
         mime_type=_JSON,
     ),
 )
@@ -54,16 +54,16 @@ _FIXED = (
 
 @dataclass(frozen=True, slots=True)
 class _Tags:
-    """The tags with the number of their notes."""
+    """The tags with their numbers of notes."""
 
     result_count: int
     tags: dict[str, int]
 
 
 def listed(shared: SharedBank) -> list[Resource]:
-    """Return the resources there are: none but the fixed ones where there is no bank.
+    """Return the resources; without a bank only the fixed ones.
 
-    Names and titles of notes are quoted as all else that notes say.
+    Names and titles of notes are quoted, as all text of notes.
     """
     try:
         notes = actions.listing.list_notes(shared.bank(), _NEWEST).notes

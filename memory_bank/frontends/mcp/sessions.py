@@ -1,7 +1,7 @@
-"""Requests of HTTP before the SDK sees them: what is no message is refused, and sessions end.
+"""HTTP middleware before the SDK: refuses invalid messages and limits the number of sessions.
 
-Clients before 2026 open a session by `initialize`. There is room for a number of them; one more
-ends the one that was idle for longest, so that nobody is kept out by sessions that nobody uses.
+Clients before 2026 open a session by `initialize`. When there are too many, a new one ends the
+session that was idle for longest, so that unused sessions keep nobody out.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _JSON = "application/json"
 
 
 class Messages:
-    """A middleware that answers a body that is no message with an error, and status 400.
+    """A middleware that answers an invalid message with an error and status 400.
 
-    `scope["mcp.message"]` of a POST is the message. The body has to come in one piece.
+    It sets `scope["mcp.message"]` of a POST. The body must arrive in one piece.
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        """Guard an application."""
+        """Wrap an application."""
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -37,7 +37,7 @@ class Messages:
             return await self._app(scope, receive, send)
         body = await receive()
         if body["type"] != "http.request" or body.get("more_body"):
-            return None  # the client is gone
+            return None  # the client disconnected
         message = message_of(body.get("body", b""))
         if isinstance(message, Refused):
             response = Response(text_of(message.answer), _FAILED, media_type=_JSON)
@@ -55,26 +55,26 @@ class _Session:
     """An open session."""
 
     requests: int = 0
-    """How many are being answered, an open stream among them."""
+    """Running requests, including an open stream."""
     used: bool = False
-    """Whether anything came after `initialize`."""
+    """Whether a request followed `initialize`."""
 
 
 class Sessions:
-    """A middleware that has room for some sessions and ends the one longest idle for a new one.
+    """A middleware that limits the sessions: a new one ends the one idle for longest.
 
-    Sessions of which nothing came after `initialize` end before all others.
+    Sessions without a request after `initialize` end before all others.
     """
 
     def __init__(self, app: ASGIApp, most: int) -> None:
-        """Watch over the sessions of an application."""
+        """Wrap an application."""
         self._app = app
         self._most = most
-        self._open: dict[bytes, _Session] = {}  # those idle for longest come first
+        self._open: dict[bytes, _Session] = {}  # the longest idle first
         self._opening = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, in its session or to open one."""
+        """Pass a request on, to its session or to open one."""
         named = next((value for name, value in scope["headers"] if name == _ID), None)
         message = scope.get("mcp.message")
         if named is not None:
@@ -125,12 +125,12 @@ class Sessions:
         return None
 
     def _last(self, name: bytes, session: _Session) -> None:
-        """Put a session behind all others: it was used just now."""
+        """Move a session to the end: it was used just now."""
         if self._open.get(name) is session:
             self._open[name] = self._open.pop(name)
 
     async def _room(self, scope: Scope) -> bool:
-        """End sessions until there is room for those that open; return whether there is."""
+        """End idle sessions until the new ones fit; return whether they do."""
         while len(self._open) + self._opening > self._most:
             idle = [name for name, one in self._open.items() if not one.requests]
             if not idle:
@@ -143,7 +143,7 @@ class Sessions:
 
 
 async def _answered(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> int:
-    """Let an application answer; return the status, 0 if there was none."""
+    """Run an application; return the status of its answer, 0 if there was none."""
     status = 0
 
     async def watch(message: Message) -> None:
@@ -157,9 +157,9 @@ async def _answered(app: ASGIApp, scope: Scope, receive: Receive, send: Send) ->
 
 
 async def _nothing() -> Message:
-    """Return the body of a request that has none."""
+    """Return an empty request body."""
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
 async def _ignored(_: Message) -> None:
-    """Take what the end of a session is answered with."""
+    """Discard the answer to the end of a session."""

@@ -1,7 +1,7 @@
-"""The door of stdin and stdout: one message a line, and an answer to each line that is none.
+"""The stdio transport: one message per line, and an error for each invalid line.
 
-The SDK's own is silent where a line is no message, replaces what is no UTF-8, and holds a line of
-any length in memory.
+The SDK's own transport ignores invalid lines, replaces invalid UTF-8, and reads lines of any
+length into memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mcp_types import PARSE_ERROR, JSONRPCMessage
 from memory_bank.frontends.mcp.messages import Refused, message_of, refused, text_of
 
 MAX_LINE = 32 * 2**20
-"""Bytes of a message: a note of 10 MB in which every letter is written as `\\uXXXX` and some."""
+"""Bytes of the longest message: enough for a note of 10 MB with `\\uXXXX` escapes."""
 
 _PIECE = 2**16
 
@@ -33,8 +33,8 @@ _Incoming = SessionMessage | Exception
 async def connected() -> AsyncIterator[
     tuple[MemoryObjectReceiveStream[_Incoming], MemoryObjectSendStream[SessionMessage]]
 ]:
-    """Yield what a client sends and where it is answered, until it closes stdin."""
-    lines, answers = _claimed()
+    """Yield the streams of incoming and outgoing messages, until the client closes stdin."""
+    lines, answers = _claim_stdio()
     arrived, incoming = anyio.create_memory_object_stream[_Incoming](0)
     outgoing, leaving = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as group:
@@ -60,12 +60,12 @@ async def _receive(
 async def _send(answers: BinaryIO, leaving: MemoryObjectReceiveStream[SessionMessage]) -> None:
     async with leaving:
         async for message in leaving:
-            with suppress(BrokenPipeError):  # a client that hangs up closes stdin, too
+            with suppress(BrokenPipeError):  # a client that disconnects closes stdin, too
                 await to_thread.run_sync(_write, answers, text_of(message.message))
 
 
 def _next(lines: BinaryIO) -> JSONRPCMessage | Refused | None:
-    """Return the next message; None at the end. Lines without a word are skipped."""
+    """Return the next message; None at the end. Empty lines are skipped."""
     while line := lines.readline(MAX_LINE + 1):
         if len(line) > MAX_LINE:
             while line and not line.endswith(b"\n"):
@@ -81,24 +81,24 @@ def _write(answers: BinaryIO, text: str) -> None:
     answers.flush()
 
 
-def _claimed() -> tuple[BinaryIO, BinaryIO]:
-    """Return stdin and stdout for the protocol alone.
+def _claim_stdio() -> tuple[BinaryIO, BinaryIO]:
+    """Reserve stdin and stdout for the protocol, and return them.
 
-    Whatever else reads stdin is at its end; whatever else is printed goes to stderr.
+    Other code that reads stdin gets end of file; its prints go to stderr.
     """
     wire = os.dup(0), os.dup(1)
-    _lead(0, os.open(os.devnull, os.O_RDONLY))
+    _redirect(0, os.open(os.devnull, os.O_RDONLY))
     try:
-        _lead(1, os.dup(2))
+        _redirect(1, os.dup(2))
     except OSError:  # there is no stderr
-        _lead(1, os.open(os.devnull, os.O_WRONLY))
+        _redirect(1, os.open(os.devnull, os.O_WRONLY))
     return os.fdopen(wire[0], "rb", _PIECE), os.fdopen(wire[1], "wb", _PIECE)
 
 
-def _lead(number: int, elsewhere: int) -> None:
-    """Let a standard descriptor be another one, which is closed."""
-    os.dup2(elsewhere, number)
-    os.close(elsewhere)
+def _redirect(number: int, target: int) -> None:
+    """Redirect a standard descriptor to another one, which is closed."""
+    os.dup2(target, number)
+    os.close(target)
     if sys.platform == "win32":
         with suppress(OSError):
             rebind_std_handle_to_fd(number)

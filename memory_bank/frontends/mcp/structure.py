@@ -1,6 +1,6 @@
-"""The structure of an answer, for programs: the fields of the command's JSON, texts as quotes.
+"""Structured content of an answer: the fields of the command's JSON, with note text quoted.
 
-Some programs hand their model nothing but the structure, so what notes say is quoted in it too.
+Some agents' programs give their model only the structured content, so note text is quoted here too.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _OURS = frozenset(
         *("rule", "severity"),
     }
 )
-"""Fields whose text this program makes up by itself. Any other text is a quote."""
+"""Fields whose text comes from this program. Any other text is quoted."""
 _WORD = re.compile(r"[\w.:+-]*")
 NOTICE = "notice"
-"""The field that says what the quotes are."""
+"""The field that explains the quotes."""
 
 
 def structured(quotes: Quotes, value: object, without: Collection[str] = ()) -> dict[str, Any]:
-    """Return the fields of a record, `without` some, as JSON has them; texts of notes are quotes.
+    """Return the fields of a record as JSON values, `without` some; note text is quoted.
 
-    Fields that are None are left out.
+    Fields that are None are omitted.
     """
     found = {NOTICE: quotes.notice, **_plain(quotes, value)}
     return {name: item for name, item in found.items() if name not in without}
@@ -41,7 +41,7 @@ def structured_schema(
     depth: int,
     without: Collection[str] = (),
 ) -> dict[str, Any]:
-    """Return the JSON schema of what `structured` makes of a record of that type."""
+    """Return the JSON schema of `structured` for records of a type."""
     found = schema(kind, depth=depth, without=without)
     found["properties"] = {NOTICE: {"type": "string"}, **found["properties"]}
     return found

@@ -1,4 +1,4 @@
-"""The short text of each answer: what an agent reads of it, in few tokens."""
+"""Compact text of answers, for agents."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ if TYPE_CHECKING:
     from memory_bank.frontends.mcp.tools.bank import Restored
 
 _WHOLE = 800
-"""Characters up to which a section of a good hit is shown whole; of others their snippet is."""
+"""Characters of the longest section that is shown whole in a good hit; else its snippet is."""
 _GOOD = 0.5
-"""Score, the best hit having 1, from which a hit is a good one."""
+"""Lowest score of a good hit; the best hit has 1."""
 _ALSO = 120
 _ETAG = 16
-"""Digits of an etag that stand for the whole of it."""
+"""Digits of an abbreviated etag."""
 _DAY = 10
-"""Letters of a moment that say its day."""
+"""Characters of the date in a timestamp."""
 _MOST = 20
-"""Lines of a list."""
+"""Most lines of a list."""
 _FALLBACKS = {
     "embeddings_disabled": "embeddings are off",
-    "vectors_pending": "vectors are still being made",
+    "vectors_pending": "some vectors are not computed yet",
     "embedder_unavailable": "the embedder is not available",
 }
 _SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
 
 
 def recalled(answer: Recalled, quotes: Quotes) -> str:
-    """Show hits: each a quote that names its place, who wrote it, when."""
+    """Show hits, each as a quote with its path, author and date."""
     how = answer.mode_used
     if why := answer.fallback_reason:
-        how += f", by words only: {_FALLBACKS.get(why, 'the embedder gave no answer')}"
+        how += f", lexical results only: {_FALLBACKS.get(why, 'the embedder gave no answer')}"
         how += f" (fallback_reason: {why})"
     if answer.notes:
         head = f"{count(answer.result_count, 'note')}, best first ({how})."
     else:
         head = f"Nothing found ({how}). Try other or fewer words or filters."
     hits = (_hit(quotes, note) for note in answer.notes)
-    return _told(quotes, head, *hits, _problem(quotes, answer.problem))
+    return _answer_text(quotes, head, *hits, _problem(quotes, answer.problem))
 
 
 def linked(answer: Recalled, quotes: Quotes) -> str:
@@ -62,8 +62,8 @@ def linked(answer: Recalled, quotes: Quotes) -> str:
 
 
 def remembered(done: Remembered, quotes: Quotes) -> str:
-    """Say which note a content is in."""
-    verb = "Created" if done.action == "created" else "The same content was there; updated"
+    """Say which note has the content."""
+    verb = "Created" if done.action == "created" else "A note had the same content; updated it"
     about = {
         "path": done.path,
         "id": _id(done.note_id, done.path),
@@ -77,18 +77,18 @@ def remembered(done: Remembered, quotes: Quotes) -> str:
     head = f"{verb} (action: {done.action})."
     if done.same_as:
         head += " Another note, same_as, has the same content, unchanged."
-    return _told(quotes, head + _warned(done.warning), quotes.quote("", about))
+    return _answer_text(quotes, head + _warning(done.warning), quotes.quote("", about))
 
 
 def written(done: Written, quotes: Quotes) -> str:
     """Say which note was changed."""
     verb = "Changed." if done.changed else "Nothing to change."
     note = _note(quotes, path=done.path, etag=done.etag[:_ETAG])
-    return _told(quotes, verb + _warned(done.warning), note)
+    return _answer_text(quotes, verb + _warning(done.warning), note)
 
 
 def shown(note: Shown, quotes: Quotes) -> str:
-    """Show a note whole, as a quote; what is wrong with it, as another."""
+    """Show a whole note as a quote; its faults as another."""
     about = {
         "path": note.path,
         "id": _id(note.note_id, note.path),
@@ -103,43 +103,43 @@ def shown(note: Shown, quotes: Quotes) -> str:
         "backlinks": note.backlinks_count,
     }
     faults = "\n".join(f"line {fault.line}: {one_line(fault.reason)}" for fault in note.faults)
-    return _told(
+    return _answer_text(
         quotes,
         "",
         quotes.quote(note.content, about),
         quotes.quote(faults, {"what": "faults in the file"}) if faults else "",
-        "" if note.writable else "No tool can change this file: it is not plain UTF-8.",
+        "" if note.writable else "No tool can change this file: it is not valid UTF-8.",
     )
 
 
 def renamed(done: Renamed, quotes: Quotes) -> str:
-    """Say where a note went, and which links followed."""
+    """Show a note's new path, and the notes whose links were rewritten."""
     moved = _note(quotes, old_path=done.old_path, path=done.path)
-    head = "Moved." + _warned(done.warning)
-    return _told(quotes, head, moved, *_relinked(quotes, done.relinked))
+    head = "Moved." + _warning(done.warning)
+    return _answer_text(quotes, head, moved, *_relinked(quotes, done.relinked))
 
 
 def trashed(done: Trashed, quotes: Quotes) -> str:
-    """Say that a note can come back."""
+    """Say that a note is in the trash, and how to restore it."""
     head = "Moved to the trash; restore_memory brings it back."
-    return _told(quotes, head, _note(quotes, path=done.path))
+    return _answer_text(quotes, head, _note(quotes, path=done.path))
 
 
 def restored(done: Restored, quotes: Quotes) -> str:
-    """Say where a note is again."""
-    return _told(quotes, "Restored.", _note(quotes, path=done.path))
+    """Show the path of a restored note."""
+    return _answer_text(quotes, "Restored.", _note(quotes, path=done.path))
 
 
 def merged(done: Merged, quotes: Quotes) -> str:
-    """Say which note several became."""
+    """Show the merged note and its sources."""
     made = {"path": done.path, "id": done.note_id, "etag": done.etag[:_ETAG]}
     whole = quotes.quote(_lines("merged: ", done.merged), made)
-    head = "Merged; the sources are in the trash." + _warned(done.warning)
-    return _told(quotes, head, whole, *_relinked(quotes, done.relinked))
+    head = "Merged; the sources are in the trash." + _warning(done.warning)
+    return _answer_text(quotes, head, whole, *_relinked(quotes, done.relinked))
 
 
 def stats(found: Stats, quotes: Quotes) -> str:
-    """Show counts; tags and types are quoted, for notes name them."""
+    """Show counts; tags and types are quoted, since they come from notes."""
     tags = ", ".join(f"{tag} {many}" for tag, many in list(found.tags.items())[:_MOST])
     types = ", ".join(f"{kind} {many}" for kind, many in list(found.types.items())[:_MOST])
     counts = (
@@ -147,20 +147,20 @@ def stats(found: Stats, quotes: Quotes) -> str:
         f" {count(found.ghosts, 'ghost')}, {count(found.broken_links, 'broken link')},"
         f" {count(found.orphans, 'orphan')}, {count(found.unindexed, 'file')} not indexed."
     )
-    return _told(quotes, counts, quotes.quote(f"types: {types}\ntags: {tags}"))
+    return _answer_text(quotes, counts, quotes.quote(f"types: {types}\ntags: {tags}"))
 
 
 def synced(report: SyncReport, quotes: Quotes) -> str:
-    """Say what an index run did."""
+    """Show what was indexed."""
     head = (
         f"Indexed {report.indexed}, removed {report.removed}, not indexable {report.unindexed},"
         f" waiting for vectors {report.waiting}; {report.seconds:.1f} s."
     )
-    return _told(quotes, head, _problem(quotes, report.problem))
+    return _answer_text(quotes, head, _problem(quotes, report.problem))
 
 
 def health(found: Health, quotes: Quotes) -> str:
-    """Show what is wrong, in quotes where notes say it."""
+    """Show the problems of a bank; text of notes is quoted."""
     lines = [
         *(
             f"{one.rule}: {one.path}:{one.line}: {one.message}"
@@ -180,50 +180,53 @@ def health(found: Health, quotes: Quotes) -> str:
     if found.healthy:
         head += " All is well."
     wrong = quotes.quote(_lines("", lines)) if lines else ""
-    deaf = f"Changes can't be heard of: {quotes.inside(found.polling)}" if found.polling else ""
+    polling = f"Polling for changes: {quotes.inside(found.polling)}" if found.polling else ""
     git = f"git: {quotes.inside(one_line(found.git))}" if found.git else ""
     index = f"Index: {found.left_alone}." if found.left_alone else ""
-    return _told(quotes, head, wrong, _problem(quotes, found.problem), deaf, git, index)
+    return _answer_text(quotes, head, wrong, _problem(quotes, found.problem), polling, git, index)
 
 
 def age(moment: str) -> str:
-    """Return how long ago a moment of an answer was: `3 days`, `2 months`."""
+    """Return the age of a timestamp: `3 days`, `2 months`."""
     days = (datetime.now(UTC) - datetime.fromisoformat(moment)).days
     span, word = next((one for one in _SPANS if days >= one[0]), (0, ""))
     return count(days // span, word) if span else "today"
 
 
 def author(note: Shown | RecalledNote) -> str:
-    """Return who wrote a note, as far as it says, and which agents are known to have changed it."""
+    """Return the recorded author of a note, and the agents known to have changed it."""
     source = "person" if note.source_type == "manual" else note.source_type
     wrote = f"{source} {note.source_agent}".strip()
     return f"{wrote}, edited by {', '.join(note.edited_by)}" if note.edited_by else wrote
 
 
-def _told(quotes: Quotes, head: str, *parts: str) -> str:
-    """Return an answer: a line of ours, and what follows; if that has quotes, what they are."""
-    said = [part for part in parts if part]
-    first = f"{head} {quotes.notice}".strip() if said else head
-    return "\n".join([first, *said])
+def _answer_text(quotes: Quotes, head: str, *parts: str) -> str:
+    """Return an answer: the first line, and the parts that are not empty.
+
+    The first line explains the quotes if there are parts.
+    """
+    lines = [part for part in parts if part]
+    first = f"{head} {quotes.notice}".strip() if lines else head
+    return "\n".join([first, *lines])
 
 
-def _warned(warning: str | None) -> str:
-    """Return what is said of a note that is where it should not be: no word of it is a note's."""
+def _warning(warning: str | None) -> str:
+    """Return a warning as a sentence; it contains no text of notes, so it is not quoted."""
     return f" Warning: {warning}." if warning else ""
 
 
 def _note(quotes: Quotes, **about: object) -> str:
-    """Return what is to be known of a note that was changed."""
+    """Return a quote with only the attributes of a note."""
     return quotes.quote("", about)
 
 
 def _id(note_id: str, path: str) -> str:
-    """Return a note's id, or nothing where its path stands for one."""
+    """Return a note's id; empty if its path serves as the id."""
     return "" if note_id == path else note_id
 
 
 def _problem(quotes: Quotes, problem: str | None) -> str:
-    """Say what an answer lacks: other programs' messages and names of files may be in it."""
+    """Return the problem of an answer, quoted: it may contain file names and other messages."""
     return f"Incomplete: {quotes.inside(one_line(problem))}" if problem else ""
 
 
@@ -249,14 +252,14 @@ def _hit(quotes: Quotes, note: RecalledNote) -> str:
 
 
 def _section(note: RecalledNote) -> list[str]:
-    """Return a hit's headings and its section, whole if it is short."""
+    """Return a hit's headings and its section; a long section is shortened to its snippet."""
     short = len(note.content) <= len(note.snippet) + _ALSO
     whole = short or (len(note.content) <= _WHOLE and note.relevance_score >= _GOOD)
     headings = [part for part in note.heading.split(" > ") if part]
     if note.title and note.title not in headings[:1]:
         headings.insert(0, note.title)
     if whole and note.content.lstrip("# ").startswith(headings[-1:][0] if headings else ""):
-        headings = headings[:-1]  # the section starts with it
+        headings = headings[:-1]  # the section starts with this heading
     head = [" > ".join(headings)] if headings else []
     if whole:
         return [*head, note.content]
@@ -273,7 +276,7 @@ def _relinked(quotes: Quotes, paths: tuple[str, ...]) -> list[str]:
 
 
 def _lines(before: str, items: Sequence[str]) -> str:
-    """Return the first of several items, each on a line, and how many more there are."""
+    """Return the first items, each on a line, and the number of the others."""
     more = [f"and {len(items) - _MOST} more"] if len(items) > _MOST else []
     return "\n".join([*(before + one_line(item) for item in items[:_MOST]), *more])
 

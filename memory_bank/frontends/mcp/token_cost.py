@@ -1,4 +1,4 @@
-"""What a server's tools cost an agent: the tokens that their schemas take of its context."""
+"""Token cost of a server's tools: the tokens of their schemas in an agent's context."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from memory_bank.actions.embedding import count_tokens
 from memory_bank.frontends.mcp.toolbox import Toolbox
 
 LIMIT = 2300
-"""Tokens that the default toolsets may cost, all that is listed of them included."""
+"""Most tokens of the default toolsets, counting every listed field."""
 METHOD = "counted with Llama 2's tokenizer; newer models need fewer"
-_ASKED = ("name", "description", "inputSchema")
-"""What agents' programs hand to their model; the rest is for the programs themselves."""
+_MODEL_FIELDS = ("name", "description", "inputSchema")
+"""Fields that agents' programs give to their model; the others are for the programs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCost:
-    """What one tool costs."""
+    """The cost of one tool."""
 
     name: str
     title: str
     writes: bool
     model_tokens: int
-    """Of its name, description and input schema, which a model is given."""
+    """Tokens of its name, description and input schema, which the model gets."""
     tokens: int
-    """Of all that is listed: title and annotations too, and the output schema if there is one."""
+    """Tokens of every listed field, including title, annotations and output schema."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a server's tools cost."""
+    """The cost of a server's tools."""
 
     toolsets: tuple[str, ...]
     tools: tuple[ToolCost, ...]
@@ -42,15 +42,15 @@ class Cost:
 
 
 def cost(toolbox: Toolbox) -> Cost:
-    """Count what an agent pays for these tools before it has called one."""
+    """Count the tokens of the listed tools."""
     listed = toolbox.listed()
     whole = count_tokens([_json(tool) for tool in listed])
-    asked = count_tokens([_json(tool, _ASKED) for tool in listed])
+    model_tokens = count_tokens([_json(tool, _MODEL_FIELDS) for tool in listed])
     tools = tuple(
         ToolCost(tool.name, tool.title or "", not toolbox.tools[tool.name].reads, model, total)
-        for tool, model, total in zip(listed, asked, whole, strict=True)
+        for tool, model, total in zip(listed, model_tokens, whole, strict=True)
     )
-    return Cost(toolbox.toolsets, tools, sum(asked), sum(whole), METHOD)
+    return Cost(toolbox.toolsets, tools, sum(model_tokens), sum(whole), METHOD)
 
 
 def _json(tool: Tool, fields: tuple[str, ...] = ()) -> str:

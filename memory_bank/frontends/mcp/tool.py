@@ -1,4 +1,4 @@
-"""A tool: a function over a bank, with strict input, a quoted answer, and plain errors."""
+"""A tool: a function on a bank, with validated arguments and quoted answers."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from memory_bank.bank import Bank
 
 _CALL = "call"
-"""The parameter of a tool's function that is no argument of the tool."""
+"""The parameter of a tool's function that is not an argument of the tool."""
 _MOST_WRONG = 5
 _SHOWN = 60
-_UNSAID = frozenset(["title", "anyOf", "maxLength", "maxItems"])
+_OMITTED = frozenset(["title", "anyOf", "maxLength", "maxItems"])
 _LONGEST_MESSAGE = 600
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -41,15 +41,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tool: its bank, and who calls."""
+    """The context of one tool call: its bank and its agent."""
 
     shared: SharedBank
     agent: str
-    """What the client calls itself; empty if it does not say."""
+    """The client's name; empty if it gave none."""
 
     @property
     def bank(self) -> Bank:
-        """The bank; raises NoBank where there is none."""
+        """The bank; raises NoBank if there is none."""
         return self.shared.bank()
 
 
@@ -74,12 +74,12 @@ def tool(
     without: tuple[str, ...] = (),
     depth: int = 1,
 ) -> Callable[[Function], Function]:
-    """Make a tool of a function: `call` first, then the tool's arguments; its docstring is shown.
+    """Make a tool of a function: `call` first, then the tool's arguments.
 
-    What it returns is a record, of which `text` makes the answer; programs that ask for it get
-    the fields of the command's JSON too, `without` some. A tool that neither reads only nor
-    destroys adds something; a `repeatable` one changes nothing more when it is called again.
-    `depth` is how deep the output schema names fields, each of which costs some seven tokens.
+    Its docstring is the tool's description. It returns a record, which `text` renders; with
+    `--structured`, answers also have the record's fields, `without` some. `reads`: the tool changes
+    nothing; `destroys`: it changes or removes existing text; `repeatable`: a second call changes
+    nothing more. `depth` is how deep the output schema describes fields, some seven tokens each.
     """
 
     def mark(function: Function) -> Function:
@@ -91,16 +91,16 @@ def tool(
 
 
 def tools_of(module: ModuleType, *, structured: bool = False) -> list[BankTool]:
-    """Return the tools that a module defines, in their order."""
+    """Return the tools of a module, in their order."""
     marked = [value for value in vars(module).values() if hasattr(value, "spec")]
     return [BankTool(function, structure=structured) for function in marked]
 
 
 class BankTool:
-    """A tool of a bank; unknown and wrong arguments are refused with a word on the right ones."""
+    """A tool of a bank; the error for a wrong argument names the right ones."""
 
     def __init__(self, function: Callable[..., Any], *, structure: bool = False) -> None:
-        """Wrap a marked function, whose answers have a structure as well if that is asked for."""
+        """Wrap a marked function; with `structure`, its answers have structured content too."""
         self._function = function
         self._structure = structure
         self._spec = cast("_Spec", function.__dict__["spec"])
@@ -109,7 +109,7 @@ class BankTool:
 
     @cached_property
     def listed(self) -> Tool:
-        """What clients are told of the tool."""
+        """The tool's description for clients."""
         return Tool(
             name=self.name,
             title=self._spec.title,
@@ -130,9 +130,9 @@ class BankTool:
         context: Context[Any, Any],
         hide: Callable[[str], str],
     ) -> CallToolResult:
-        """Check the arguments, do the work in a thread, and return what it comes to.
+        """Check the arguments, run the function in a thread, and return the answer.
 
-        Raises ToolError with what the agent can do about it. What we say goes through `hide`.
+        Raises ToolError with a hint for the agent. Our own messages go through `hide`.
         """
         given = self._checked(arguments)
         params = context.session.client_params
@@ -156,16 +156,16 @@ class BankTool:
         if unknown:
             shown = ", ".join(_cut(name) for name in unknown[:_MOST_WRONG])
             quotes = Quotes()
-            has = f"it has: {', '.join(known)}. {quotes.notice}"
-            raise ToolError(f"{self.name} has no argument {quotes.inside(shown)}; {has}")
+            valid = f"it has: {', '.join(known)}. {quotes.notice}"
+            raise ToolError(f"{self.name} has no argument {quotes.inside(shown)}; {valid}")
         try:
             return self._metadata.validate_arguments(dict(arguments))
         except ValidationError as error:
             problems = error.errors(include_url=False, include_context=False)[:_MOST_WRONG]
-            wrong = "; ".join(_told(problem) for problem in problems)
+            wrong = "; ".join(_problem_text(problem) for problem in problems)
             quotes = Quotes()
-            said = f"{quotes.inside(wrong)}. {quotes.notice}"
-            raise ToolError(f"{self.name} can't take this: {said}") from error
+            reason = f"{quotes.inside(wrong)}. {quotes.notice}"
+            raise ToolError(f"{self.name}: invalid arguments: {reason}") from error
 
     def _answer(
         self, call: Call, given: Mapping[str, Any], hide: Callable[[str], str]
@@ -194,31 +194,31 @@ class BankTool:
 
 
 def _report(context: Context[Any, Any], what: str, done: int, total: int) -> None:
-    """Tell the client of a call how far it is; raise where the client has cancelled it."""
+    """Report the progress of a call to the client; raise if the client has cancelled it."""
     from_thread.check_cancelled()
     from_thread.run(context.report_progress, done, total, what)
 
 
 def failed(error: MemoryBankError, hide: Callable[[str], str]) -> str:
-    """Return what an agent is told of an error, as JSON: what may be a note's words is quoted.
+    """Return an error as JSON for an agent.
 
-    A message may name anything that came out of a file, and so may a hint.
+    The message is quoted, and so is a hint that is not ours: both may contain text of a file.
     """
     quotes = Quotes()
     message = quotes.inside(one_line(_short(hide(error.message))))
     hint = error.hint_in(HINTS)
     if not error.hint_is_ours:
         hint = quotes.inside(one_line(_short(hide(hint))))
-    told: dict[str, Any] = failure(error.code, message, hint)
-    told["error"][NOTICE] = quotes.notice
-    return document(told, indent=None)
+    answer: dict[str, Any] = failure(error.code, message, hint)
+    answer["error"][NOTICE] = quotes.notice
+    return document(answer, indent=None)
 
 
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST_MESSAGE else f"{text[:_LONGEST_MESSAGE]}…"
 
 
-def _told(problem: Mapping[str, Any]) -> str:
+def _problem_text(problem: Mapping[str, Any]) -> str:
     name = ".".join(str(part) for part in problem["loc"]) or "arguments"
     if problem["type"] == "missing":
         return f"{name} is missing"
@@ -226,7 +226,7 @@ def _told(problem: Mapping[str, Any]) -> str:
 
 
 def _cut(value: object) -> str:
-    """Return a client's value so that it can be shown: short, on one line."""
+    """Return a client's value as short JSON on one line."""
     if isinstance(value, str):
         value = value[: _SHOWN + 1]
     text = clean(document(value, indent=None))
@@ -234,15 +234,15 @@ def _cut(value: object) -> str:
 
 
 def _compact(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema of arguments, closed to others, without what says nothing to an agent."""
+    """Return a schema of arguments that allows no others, without redundant fields."""
     properties = {name: _lean(item) for name, item in found.get("properties", {}).items()}
     lean = {"type": "object", "properties": properties, "additionalProperties": False}
     return lean | ({"required": found["required"]} if "required" in found else {})
 
 
 def _lean(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop titles, bounds that no agent meets, and what only says what may be left out."""
-    item = {key: value for key, value in found.items() if key not in _UNSAID}
+    """Drop titles, large bounds, and the null choices of optional arguments."""
+    item = {key: value for key, value in found.items() if key not in _OMITTED}
     if "items" in item:
         item["items"] = _lean(item["items"])
     choices = [choice for choice in found.get("anyOf", ()) if choice != {"type": "null"}]

@@ -1,4 +1,4 @@
-"""Which tools a server has: the groups that were chosen, loaded when somebody asks for them."""
+"""The tools of a server: those of the chosen toolsets, loaded on first use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from memory_bank.frontends.mcp.tool import BankTool, tools_of
 
 KIND = "frontends.mcp.tools"
 DEFAULT = ("store", "bank")
-"""The toolsets of a server that is not told otherwise."""
+"""The default toolsets."""
 _FORMER = {"upkeep": "maintenance"}
 """Former names, which work for one more version."""
 
@@ -28,9 +28,9 @@ class Toolbox:
         read_only: bool = False,
         structured: bool = False,
     ) -> None:
-        """Choose toolsets; raise BadInput for one that there is not. Nothing is loaded yet.
+        """Choose toolsets; raise BadInput for an unknown one. Nothing is loaded yet.
 
-        With `structured`, answers have a structure for programs beside their text.
+        With `structured`, answers have structured content besides their text.
         """
         known = plugins.names(KIND)
         toolsets = [_FORMER.get(name, name) for name in toolsets]
@@ -49,5 +49,5 @@ class Toolbox:
         return {tool.name: tool for tool in found if tool.reads or not self.read_only}
 
     def listed(self) -> list[Tool]:
-        """Return what agents are told of the tools."""
+        """Return the tools' descriptions for clients."""
         return [tool.listed for tool in self.tools.values()]

@@ -276,7 +276,7 @@ def test_what_is_no_address_is_refused(address: str) -> None:
 
 
 def test_an_address_of_another_machine_is_refused() -> None:
-    with pytest.raises(BadInput, match="no address of this machine"):
+    with pytest.raises(BadInput, match="not an address of this machine"):
         http_transport.listen("203.0.113.7:0")
 
 

@@ -157,7 +157,7 @@ def test_a_fault_of_ours_is_no_news_for_agents(
     working(agent, fail)
     answer = agent("sync_memories")
     assert answer.wrong
-    assert answer.text.startswith("sync_memories failed by a fault of the server")
+    assert answer.text.startswith("sync_memories failed by an error of the server")
     assert "secret" not in answer.text
     assert "a secret of the server" in caplog.text
     assert agent("recall", query="tantivy")["notes"]

@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.frontends.mcp.path_redaction import Hiding
+from memory_bank.frontends.mcp.path_redaction import PathRedaction
 from memory_bank.serving.shared_bank import SharedBank
 
 
 @pytest.fixture
-def hiding(project: Path) -> Hiding:
-    return Hiding(SharedBank(str(project)))
+def hiding(project: Path) -> PathRedaction:
+    return PathRedaction(SharedBank(str(project)))
 
 
-def test_what_is_in_the_bank_is_named_from_there(hiding: Hiding, project: Path) -> None:
+def test_what_is_in_the_bank_is_named_from_there(hiding: PathRedaction, project: Path) -> None:
     root = project.resolve() / ".memories"
     assert hiding(f"can't read {root}/facts/bm25.md: denied") == (
         "can't read facts/bm25.md: denied"
@@ -34,12 +34,12 @@ def test_what_is_in_the_bank_is_named_from_there(hiding: Hiding, project: Path) 
         ("a / b, /", "a / b, /"),
     ],
 )
-def test_what_is_elsewhere_has_only_its_name(hiding: Hiding, text: str, shown: str) -> None:
+def test_what_is_elsewhere_has_only_its_name(hiding: PathRedaction, text: str, shown: str) -> None:
     assert hiding(text) == shown
 
 
 def test_the_home_folder_may_have_a_space_in_it(
-    hiding: Hiding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hiding: PathRedaction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Path, "home", lambda: tmp_path / "Ann Lee")
     shown = hiding(f"{tmp_path / 'Ann Lee' / '.config' / 'config.toml'}: bad")

@@ -39,7 +39,10 @@ def test_what_makes_an_answer_poorer_is_said(bank: Bank) -> None:
     poor = text.recalled(
         answer._replace(fallback_reason="vectors_pending", problem="busy\nnow"), Quotes()
     )
-    assert "by words only: vectors are still being made (fallback_reason: vectors_pending)" in poor
+    assert (
+        "lexical results only: some vectors are not computed yet (fallback_reason: vectors_pending)"
+        in poor
+    )
     assert re.search(r"\nIncomplete: <(q-\w+)>busy now</\1>$", poor)
     nothing = text.recalled(answer._replace(notes=(), result_count=0), Quotes())
     assert nothing == "Nothing found (hybrid). Try other or fewer words or filters."

@@ -1,1 +1,1 @@
-"""Groups of tools, one file each; the file's name is what `--toolsets` calls the group."""
+"""Toolsets, one file each; the file's name is the toolset's name."""

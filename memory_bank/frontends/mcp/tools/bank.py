@@ -1,4 +1,4 @@
-"""The bank: its notes as files, found, read and changed by name."""
+"""The toolset `bank`: find, read and change notes by name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Query = Annotated[str, Field(max_length=10_000)]
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """A note that came back."""
+    """A restored note."""
 
     path: str
 
@@ -103,7 +103,7 @@ def edit_memory(
 
 @tool("Rename a memory", text.renamed, destroys=True)
 def rename_memory(call: Call, *, filename: Name, new_filename: Path) -> move_and_merge.Renamed:
-    """Move a note to another path; every link to it follows, or nothing happens."""
+    """Move a note to another path and rewrite every link to it, all or nothing."""
     return move_and_merge.rename(call.bank, filename, new_filename, agent=call.agent)
 
 
@@ -130,7 +130,7 @@ def search_memories(
     since: When = None,
     before: str | None = None,
 ) -> recall.Recalled:
-    """Search as recall does, among notes of all these tags, of a type, of a time."""
+    """Search as recall does, filtered by tags (all of them), type and time."""
     return recall.recall(
         call.bank, query, limit, tags=filter_tags, type=filter_type, since=since, before=before
     )
@@ -161,9 +161,9 @@ def get_memory_stats(call: Call) -> stats.Stats:
 def merge_memories(
     call: Call, *, source_files: Paths, target_file: Path, summary_content: str
 ) -> move_and_merge.Merged:
-    """Make one note of several, all or nothing; links to the sources lead to the target then.
+    """Merge notes into one, all or nothing; links to the sources are redirected to the target.
 
-    The sources go to the trash.
+    The sources are moved to the trash.
     """
     return move_and_merge.merge(
         call.bank,
@@ -176,7 +176,7 @@ def merge_memories(
 
 
 def _as_read(call: Call, filename: str, *texts: str) -> list[str]:
-    """Return texts with the characters of a note that the agent was shown written out."""
+    """Return texts with the escapes of `unhidden` changed back to the note's characters."""
     if not any("\\" in text for text in texts):
         return list(texts)
     current = listing.show(call.bank, filename).content

@@ -1,4 +1,4 @@
-"""Upkeep: bring the index up to the files, and say what is wrong. Not on by default."""
+"""The toolset `maintenance`: update the index and check the bank. Not on by default."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from memory_bank.serving.progress import tell
 
 @tool("Index memories", text.synced, repeatable=True)
 def sync_memories(call: Call, *, rebuild: bool = False) -> maintenance.SyncReport:
-    """Index and embed all that is left; with rebuild, make every index anew from the files.
+    """Index and embed everything that remains; with rebuild, rebuild every index from the files.
 
-    Never needed before a search, which looks for changes by itself.
+    Never needed before a search, which looks for changes itself.
     """
-    with call.shared.another() as bank:  # questions go on meanwhile
+    with call.shared.another() as bank:  # other calls continue meanwhile
         return maintenance.sync(bank, rebuild=rebuild, progress=tell)
 
 
 @tool("Check memories", text.health, reads=True, depth=2)
 def check_memories(call: Call) -> doctor.Health:
-    """List files not indexed, faults and merge conflicts, broken links, gone files, duplicates."""
+    """List files not indexed, faults, merge conflicts, broken links, missing files, duplicates."""
     with call.shared.another() as bank:
         return doctor.doctor(bank, tell)

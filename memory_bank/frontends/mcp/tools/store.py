@@ -1,4 +1,4 @@
-"""The store: remember and recall, without thinking of files."""
+"""The toolset `store`: remember and recall, without naming files."""
 
 from __future__ import annotations
 
@@ -74,9 +74,9 @@ def session_note(
     symbol_refs: Paths = [],  # noqa: B006
     tags: Tags = [],  # noqa: B006
 ) -> keeping.Remembered:
-    """Keep what matters for this work only: kept on this machine, not in git.
+    """Keep what matters only for this session: it stays on this machine, not in git.
 
-    What others should know too goes into remember.
+    Use remember for what others should know too.
     """
     return keeping.session_note(
         call.bank,
