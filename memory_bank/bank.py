@@ -1,4 +1,4 @@
-"""Open a folder of notes and wire the parts; the one place that knows all of them."""
+"""A bank: opens a folder of notes and connects its store, index and logs."""
 
 from __future__ import annotations
 
@@ -24,31 +24,30 @@ if TYPE_CHECKING:
 
 __all__ = ["Bank", "Conditions", "View", "open_bank"]
 
-_BUSY = "another process is indexing: the newest changes may be missing"
+_BUSY = "another process is indexing: the latest changes may be missing"
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """Under what a front-end has a bank work."""
+    """A front-end's callbacks and reports for a bank."""
 
     progress: Progress | None = None
-    """Who is told how far the catch-up before an answer is, if somebody wants to know."""
+    """Called with the progress of the catch-up before an answer."""
     embeds: Callable[[], bool] = lambda: True
-    """Whether a question embeds what is new; not needed while another thread does."""
+    """Whether a query embeds new passages; not needed while another thread does."""
     repairs: Reports = field(default_factory=Reports)
-    """Receives what was repaired and is not yet reported: `writing` or `indexing` that a
-    killed process had left half done, or what was damaged or missing and made again (`manifest`,
-    a retriever)."""
+    """Receives repairs: `writing` or `indexing` that a killed process had left unfinished, or a
+    damaged or missing part that was rebuilt (`manifest`, a retriever)."""
     notices: Reports = field(default_factory=Reports)
-    """Receives what else the next answer must say."""
+    """Receives other notices for the next answer."""
 
 
 class Bank:
-    """One bank, opened. Its parts are loaded when they are first needed.
+    """An open bank. Its parts are loaded on first use.
 
-    A bank may be used from several threads: one works at a time.
+    A bank may be used from several threads, one at a time.
     """
 
     def __init__(
@@ -61,19 +60,21 @@ class Bank:
     ) -> None:
         """Open the bank at `place`; nothing is read yet."""
         self.settings = settings
-        self._conditions = found = conditions or Conditions()
+        self._conditions = conditions = conditions or Conditions()
         self.store = Store(
             place,
-            lambda: found.repairs.add(WRITING),
+            lambda: conditions.repairs.add(WRITING),
             lambda path: session_notes.keep_out(place, path),
             allowed=settings.secrets.allow,
             allow_secrets=allow_secrets,
         )
-        self._index = OpenIndex(place, settings, lambda: self.logs, found.repairs, found.notices)
+        self._index = OpenIndex(
+            place, settings, lambda: self.logs, conditions.repairs, conditions.notices
+        )
         self.source = self._index.source
         self.lock = self._index.lock
         self.read = self._index.read
-        """Ask the index as it is: see `OpenIndex.read`."""
+        """Query the index without updating it: see `OpenIndex.read`."""
         self._logs: Logs | None = None
         self._problem = ""
 
@@ -86,7 +87,7 @@ class Bank:
         self.close()
 
     def close(self) -> None:
-        """Let go of all files; the bank can be used again, which opens them anew."""
+        """Close all files; using the bank again reopens them."""
         with self.lock:
             self._index.close()
             if self._logs is not None:
@@ -95,43 +96,43 @@ class Bank:
 
     @property
     def layout(self) -> Layout:
-        """Where the parts of the bank are now."""
+        """The paths of the bank's parts."""
         return self._index.layout
 
     @property
     def id(self) -> str:
-        """What this machine's private state of the bank is kept under."""
+        """The name of the folder with this machine's private state of the bank."""
         return bank_id(self.layout)
 
     @property
     def logs(self) -> Logs:
-        """What this machine remembers of how the bank is used, in its state folder."""
+        """This machine's records of how the bank is used, in its state folder."""
         if self._logs is None:
             self._logs = Logs(self.layout.state(self.id), self._conditions.repairs.add)
         return self._logs
 
     @property
     def problem(self) -> str:
-        """Why the last answer may be poorer than it could be; empty when all was well."""
+        """Why the last answer may be incomplete; empty if it is complete."""
         return self._problem
 
     def take_repaired(self) -> list[str]:
-        """Return what was repaired since somebody last asked.
+        """Return the repairs since the last call.
 
-        It waits for no lock: a server asks while another thread repairs.
+        It takes no lock, so that a server can call it while another thread repairs.
         """
         return self._conditions.repairs.take()
 
     def take_healed(self) -> list[str]:
-        """Return what `take_repaired` returns; its former name, for this version."""
+        """Return `take_repaired()`; its former name, for this version."""
         return self.take_repaired()
 
     def take_notices(self) -> list[str]:
-        """Return what there is to say since somebody last asked; it waits for no lock."""
+        """Return the other notices since the last call; it takes no lock."""
         return self._conditions.notices.take()
 
     def sync(self, progress: Progress | None = None) -> SyncReport:
-        """Finish cut-short writes, index whatever differs, embed it, and check the indices."""
+        """Finish interrupted writes, index and embed whatever differs, and check the indices."""
         with self.lock:
             with self.store.writing():
                 pass
@@ -142,20 +143,20 @@ class Bank:
             return report
 
     def rebuild(self, progress: Progress | None = None) -> SyncReport:
-        """Make the index again from the files; vectors of texts that stayed are kept."""
+        """Rebuild the index from the files; vectors of unchanged texts are kept."""
         with self.lock:
             before = self.take_repaired()
             self._index.discard()
             self._index.opened()
-            self.take_repaired()  # made again because it was wanted
+            self.take_repaired()  # a requested rebuild is not a repair
             self._conditions.repairs.add(*before)
             return self.sync(progress)
 
     def catch_up(self, progress: Progress | None = None, *, insist: bool = False) -> str:
-        """Bring the index up to the files before a question; return the answer's `problem`.
+        """Update the index from the files before a query; return the answer's `problem`.
 
-        When another process is indexing for long, the answer comes from what is indexed so far
-        and the problem says so; a change that must know all notes insists, and Busy is raised.
+        If another process indexes for long, the problem says that the answer may be incomplete;
+        with `insist`, for changes that must know all notes, Busy is raised instead.
         """
         with self.lock:
             self._problem = ""
@@ -163,9 +164,12 @@ class Bank:
                 with self.store.writing():
                     pass
             embeds = self._conditions.embeds()
-            seconds, told = EMBED_SECONDS if embeds else 0, progress or self._conditions.progress
+            seconds, progress = (
+                EMBED_SECONDS if embeds else 0,
+                progress or self._conditions.progress,
+            )
             try:
-                report = self.read(lambda view: view.index.catch_up(seconds, told))
+                report = self.read(lambda view: view.index.catch_up(seconds, progress))
             except Busy:
                 if insist:
                     raise
@@ -175,30 +179,30 @@ class Bank:
                 self.store.sweep(self.source.leftover)
                 self._problem = report.problem
                 if report.waiting and not report.problem:
-                    next_ = "run `memory-bank sync`" if embeds else "they are being made"
-                    self._problem = f"{report.waiting} passages wait for their vectors: {next_}"
+                    next_ = "run `memory-bank sync`" if embeds else "they are being computed"
+                    self._problem = f"{report.waiting} passages have no vectors yet: {next_}"
             return self._problem
 
     def answer(self, ask: Callable[[View], Result], progress: Progress | None = None) -> Result:
-        """Bring the index up to the files and ask it; the question must change nothing."""
+        """Update the index from the files and query it; the query must change nothing."""
         with self.lock:
             self.catch_up(progress)
             return self.read(ask)
 
     def embed(self, seconds: float) -> SyncReport:
-        """Embed what waits for about that many seconds, so that no question has to.
+        """Embed pending passages for about that many seconds, so that no query has to.
 
-        Raises Busy when another process indexes for long.
+        Raises Busy if another process indexes for long.
         """
         return self.read(lambda view: view.index.indexer.embed(seconds))
 
     def find(self, name: str) -> str:
-        """Return the path of the note that a name means; raise NoteNotFound, naming near ones.
+        """Return the path of a note by its name; raise NoteNotFound, listing similar names.
 
         A name is a path with or without `.md`, a unique file name, an alias, a title or an id; a
-        path may have any form that `name_forms.of_note` knows.
+        path may have any form that `name_forms.of_note` accepts.
         """
-        forms = (name, of_note(name, self.layout))  # as it stands first
+        forms = (name, of_note(name, self.layout))  # the unchanged name first
         found = self.answer(lambda view: note_rows.path_named(view.manifest, forms))
         if isinstance(found, NoteNotFound):
             raise found
@@ -212,11 +216,11 @@ def open_bank(
     allow_secrets: bool = False,
     conditions: Conditions | None = None,
 ) -> Bank:
-    """Open a bank: a folder of notes, or the `.memories` of a project; make its files on first use.
+    """Open a bank: a folder of notes, or the `.memories` of a project.
 
-    Which one without a path: `layout.locate`. `settings` maps "section.key" to values that win over
-    files and environment. With `allow_secrets`, no write is refused with SecretFound. `conditions`
-    are those of a front-end. Raises NoBank, BadSetting.
+    `layout.locate` says which bank is the default. `settings` maps "section.key" to values that
+    override files and environment. With `allow_secrets`, no write is refused with SecretFound.
+    `conditions` are a front-end's. Its files are created on first use. Raises NoBank, BadSetting.
     """
     place = layout.locate(path, settings=settings)
     loaded = config.load(place.root, flags=settings)

@@ -1,4 +1,4 @@
-"""What one asks of a bank in one go; each action is a function whose first argument is the bank."""
+"""Actions of front-ends: functions whose first argument is the bank."""
 
 from __future__ import annotations
 

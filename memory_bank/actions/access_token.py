@@ -1,4 +1,4 @@
-"""The secret by which an agent on another machine shows that it may come in."""
+"""The bearer token that authorises agents on other machines."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _SHAPE = re.compile(rb"[!-~]{%d,}" % _SHORTEST)
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A secret and the file that holds it."""
+    """A bearer token and its file."""
 
     value: bytes = field(repr=False)
     file: Path
     made: bool
-    """Whether it was not there before."""
+    """Whether the file is new."""
 
 
 def token(file: Path | None = None) -> Token:
-    """Return the secret of a file, which is made where there is none, for the user's eyes only.
+    """Return the token of a file; create a private file with a new token if there is none.
 
-    Without a file it is the user's own for all banks. Raises BadInput when others can read the
-    file or it holds nothing that could be a secret, StorageFailed when it can't be read or made.
+    The default file is the user's, for all banks. Raises BadInput if others can read the file or
+    it contains no valid token, StorageFailed if it can't be read or created.
     """
     file = file or layout.user_folder("state") / "http-token"
     made = not os.path.lexists(file)
@@ -51,7 +51,7 @@ def _make(file: Path) -> None:
     except OSError as error:
         raise files.failed("make", file.parent, error) from error
     value = secrets.token_urlsafe(_BYTES).encode() + b"\n"
-    with suppress(NoteExists):  # another server was faster: its secret counts
+    with suppress(NoteExists):  # another server was faster: its token is used
         files.replace(file, value, files.ABSENT, mode=0o600)
 
 
@@ -64,16 +64,16 @@ def _read(file: Path) -> bytes:
         raise files.failed("read", file, error) from error
     if not _SHAPE.fullmatch(value):
         raise BadInput(
-            f"{file} holds no token: {_SHORTEST} or more letters, digits and signs on one line",
-            "remove the file, and a token is made",
+            f"{file} has no token: one line of at least {_SHORTEST} ASCII characters",
+            "remove the file to get a new token",
         )
     return value
 
 
 def _check_private(file: Path, found: os.stat_result) -> None:
-    """Raise BadInput when somebody else could know the secret."""
+    """Raise BadInput if somebody else could know the token."""
     if not stat.S_ISREG(found.st_mode):
-        raise StorageFailed(f"{file} is no plain file", Hint.NAME_ANOTHER_FILE)
+        raise StorageFailed(f"{file} is not a regular file", Hint.NAME_ANOTHER_FILE)
     if os.name == "nt":  # pragma: no cover  (there the folder's rights count)
         return
     if found.st_uid not in {os.geteuid(), 0}:
@@ -81,5 +81,5 @@ def _check_private(file: Path, found: os.stat_result) -> None:
     if found.st_mode & _OTHERS:
         raise BadInput(
             f"others can read {file}",
-            "remove it, and a new token is made; `chmod 600` is enough if nobody has read it",
+            "remove it to get a new token; `chmod 600` is enough if nobody has read it",
         )

@@ -1,4 +1,4 @@
-"""The keys that say whose note it is: an agent sets them by nothing that it writes."""
+"""Front-matter keys that record a note's author; agents can't set them by the text they write."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from memory_bank.notes.frontmatter import Split
 from memory_bank.notes.schema import keys_of
 
 OWN = ("id", "created_at", "source_type", "source_agent")
-"""Keys that a note's author does not write but has: no agent sets them by what it writes."""
+"""The protected keys."""
 _ABSENT = object()
 
 
 def kept(old: str, new: str) -> str:
-    """Return a note's new text with the keys of its author as they were in the old one.
+    """Return a note's new text with the author keys of its old text.
 
-    Raises BadInput where they could not be read in the new text any more.
+    Raises BadInput if the front matter of the new text can't be parsed.
     """
     before, after = frontmatter.split(old), frontmatter.split(new)
     if before[:3] == after[:3]:
@@ -33,9 +33,9 @@ def kept(old: str, new: str) -> str:
 
 
 def with_author_keys(content: str, metadata: Mapping[str, object]) -> str:
-    """Return a content whose front matter says of the author's keys what metadata says.
+    """Return a content whose front matter has the author keys of `metadata`.
 
-    A content without front matter stays as it is. Raises BadInput for one that can't be parsed.
+    Content without front matter is unchanged. Raises BadInput if front matter can't be parsed.
     """
     parts = frontmatter.split(content)
     if parts.format == "none":
@@ -48,7 +48,7 @@ def with_author_keys(content: str, metadata: Mapping[str, object]) -> str:
 
 
 def _readable(parts: Split) -> dict[str, object]:
-    """Return what front matter says; raise BadInput when it can't be parsed as a whole."""
+    """Return the values of front matter; raise BadInput if it can't be parsed."""
     raw, faults = frontmatter.metadata(parts)
     if faults and not raw and parts.format != "none":
         raise BadInput(

@@ -1,4 +1,4 @@
-"""Who wrote a note, and which agents are known to have changed it."""
+"""Authors of notes, and agents that are known to have changed them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from memory_bank.note_rows import NoteRow
 
 AGENT = "agent"
 UNNAMED = "an agent"
-"""What an agent is called that says no name."""
+"""The name of an agent that gives none."""
 
 
 def writer(source_type: str, source_agent: str) -> str | None:
-    """Return the name of the agent that a note's source says, None for a person."""
+    """Return the name of the agent that wrote a note; None for a person."""
     name = agent_name(source_agent)
     return name or (UNNAMED if source_type == AGENT else None)
 
 
 def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
-    """Write down that an agent changed notes; a person's changes are not. Return why not, if so."""
+    """Record that an agent changed notes; return a warning if that failed, else an empty text.
+
+    Changes by a person (`agent` is None) are not recorded.
+    """
     if agent is None:
         return ""
     wanted = list(paths)
@@ -33,7 +36,7 @@ def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
 
 
 def editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:
-    """Map the paths of notes to the agents known to have changed them, their authors left out."""
+    """Map the paths of notes to the agents known to have changed them, without their authors."""
     with bank.lock:
         seen = bank.logs.edits.of(name for one in notes for name in {one.id or one.path, one.path})
     found = {}
@@ -44,6 +47,6 @@ def editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def warnings(*said: str | None) -> str | None:
-    """Return what a person should know, in one text; None if it is nothing."""
-    return "; ".join(filter(None, said)) or None
+def warnings(*texts: str | None) -> str | None:
+    """Join warnings into one text; None if there are none."""
+    return "; ".join(filter(None, texts)) or None

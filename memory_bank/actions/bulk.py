@@ -1,4 +1,4 @@
-"""Write many notes in one go, with the dates, ids and sources that they have already."""
+"""Bulk writes of notes with given dates, ids and sources."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from memory_bank.notes.schema import (
 
 REFUSED = "refused"
 REFUSALS = (BadInput, NoteExists, UnreadableNote, Conflict)
-"""What is wrong with one item; a disk that refuses ends the whole write."""
+"""Errors that refuse one item; a storage error ends the whole write."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A note to write. What is empty is chosen as `remember` chooses it."""
+    """A note to write. Empty fields get the same defaults as in `remember`."""
 
     content: str
     """The text below the front matter."""
@@ -55,9 +55,9 @@ class Item:
     title: str = ""
     tags: Sequence[str] = ()
     name: str = ""
-    """The note's name; else its type's folder and its first words."""
+    """The note's name; by default its type's folder and its first words."""
     created_at: datetime | None = None
-    """Now, if not given; without a zone it is in UTC."""
+    """The current time by default; a time without a zone is UTC."""
     updated_at: datetime | None = None
     id: str = ""
     source_type: str = "manual"
@@ -67,9 +67,9 @@ class Item:
     file_refs: Sequence[str] = ()
     symbol_refs: Sequence[str] = ()
     extra: Mapping[str, object] = field(default_factory=dict)
-    """Keys of front matter that are not ours."""
+    """Other front-matter keys."""
     front_matter: str = ""
-    """Front matter that is kept as it stands, its fences included; what it says wins."""
+    """Front matter, including its fences, that is kept unchanged and overrides the fields."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +77,21 @@ class Refused:
     """An item that was not written, and why."""
 
     code: str
-    """The error's code, as `secret_found`."""
+    """The error's code, such as `secret_found`."""
     reason: str
     hint: str = ""
     action: str = REFUSED
 
 
 def remember_many(bank: Bank, items: Iterable[Item]) -> list[Remembered | Refused]:
-    """Write notes, or update those that have the same content, and return what became of each.
+    """Write notes, or update those with the same content, and return the result of each.
 
-    The results are in the order of the items. An item that can't be written, because it has a
-    secret for example, is `Refused`; the others are written. The index is brought up to date
-    once, at the end. Raises BadInput when memory is turned off, StorageFailed.
+    The results are in the order of the items. An item that can't be written, for example because
+    it contains a secret, is `Refused`; the others are written. The index is updated once, at the
+    end. Raises BadInput when memory is turned off, StorageFailed.
     """
     bank.settings.check_enabled()
-    wanted = list(items)  # whatever makes them may take long: not under the lock
+    wanted = list(items)  # before the lock is taken: the iterator may be slow
     with bank.lock, bank.store.writing():
         bank.catch_up()
         batch = _Batch(bank)
@@ -111,15 +111,15 @@ def remember_many(bank: Bank, items: Iterable[Item]) -> list[Remembered | Refuse
 
 
 class _Batch:
-    """Items on their way into a bank whose lock is held."""
+    """A bulk write to a bank whose lock is held."""
 
     def __init__(self, bank: Bank) -> None:
         self._bank = bank
         self._pending: set[str] = set()
-        """Hashes of contents whose notes changed since the index was brought up to date."""
+        """Hashes of contents whose notes changed since the last update of the index."""
         self._ids: set[str] = set()
         self._changed: dict[str, list[str]] = {}
-        """Agents, and the paths of the notes that they wrote."""
+        """Agents, with the paths of the notes that they wrote."""
 
     def write(self, item: Item) -> Remembered | Refused:
         try:
@@ -128,7 +128,7 @@ class _Batch:
             return refused(error)
 
     def record(self) -> dict[str, str]:
-        """Write down which agents wrote; return by path why that can't be done, if so."""
+        """Record which agents wrote; return the failures by path."""
         failed: dict[str, str] = {}
         for by, paths in self._changed.items():
             if reason := record(self._bank, paths, by):
@@ -182,17 +182,17 @@ class _Batch:
         )
 
     def _check_id(self, wanted: str) -> None:
-        """Raise BadInput for an id that another note has: neither would be found by it."""
+        """Raise BadInput for the id of another note: it would no longer identify one note."""
         numbers = self._bank.read(lambda view: documents.known_as(view.manifest, [wanted]))
         if numbers or wanted in self._ids:
-            raise BadInput(f"another note has the id {wanted!r}", "leave it out: one is made")
+            raise BadInput(f"another note has the id {wanted!r}", "omit the id to get a new one")
 
 
 _REFERENCES = ("entity_refs", "file_refs", "symbol_refs")
 
 
 def refusal(bank: Bank, item: Item) -> Refused | None:
-    """Return why an item whose content no note has could not be written; None if it could."""
+    """Return why an item with new content could not be written; None if it could."""
     try:
         item = _completed(bank, item)
         text = text_of(item, "", item.created_at or datetime.now(UTC))
@@ -206,21 +206,21 @@ def refusal(bank: Bank, item: Item) -> Refused | None:
 
 
 def refused(error: MemoryBankError) -> Refused:
-    """Return an error as what became of an item."""
+    """Return an error as the result of an item."""
     return Refused(error.code, error.message, error.hint)
 
 
 def _completed(bank: Bank, item: Item) -> Item:
-    """Return an item as it is written; raise BadInput for what can't be."""
+    """Return an item with defaults filled in; raise BadInput if it can't be written."""
     check_content(bank, item.content)
     check_source(item.source_type)
-    note_parser.encoded(item.type)  # a folder is named by it
+    note_parser.encoded(item.type)  # raises if it can't be a folder's name
     kind = known_type(item.type) or DEFAULT_TYPE
     return replace(item, type=kind, tags=check_tags(item.tags), **_references(bank, item))
 
 
 def _references(bank: Bank, item: Item) -> dict[str, Any]:
-    """Return an item's references in the form that notes have them."""
+    """Return an item's references in the form of front matter."""
     return {
         "entity_refs": [_plain(entity(reference)) for reference in item.entity_refs],
         "file_refs": [name_forms.of_file(file, bank.layout) for file in item.file_refs],
@@ -233,10 +233,10 @@ def _plain(found: Entity) -> dict[str, str]:
 
 
 def text_of(item: Item, number: str, created: datetime) -> str:
-    """Return the text of a new note, whose id is `number` if it brings none.
+    """Return the text of a new note; its id is `number` unless the item has one.
 
-    Of front matter that the item brings, every byte stays; tags and aliases are added to it. Raises
-    UnreadableNote for front matter that can't be parsed.
+    The item's front matter is kept, and tags and aliases are added to it. Raises UnreadableNote for
+    front matter that can't be parsed.
     """
     ours: dict[str, object] = {
         "id": item.id or number,

@@ -1,4 +1,4 @@
-"""Make a note of a given name."""
+"""Create a note with a given name."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def create(
     source_type: str = "manual",
     source_agent: str = "",
 ) -> Remembered:
-    """Make a note of that name, whatever other notes say; front matter in the content wins.
+    """Create a note with a given name, even if another has the same content.
 
-    Not so where an agent writes: what the note says of its author is said here.
+    Front matter in the content overrides the arguments, except an agent's author keys.
 
     Raises NoteExists when the name is taken, BadName, BadInput for empty content or tags, or for
     front matter that can't be parsed.
@@ -78,13 +78,13 @@ def create(
 
 
 def _text(content: str, metadata: Mapping[str, object], tags: Sequence[str]) -> str:
-    """Return the text of a new note: metadata above the content, or beside that which it brings."""
+    """Return the text of a new note: the metadata is added to the content's front matter."""
     parts = frontmatter.split(content)
     if parts.format == "none":
         return frontmatter.compose(metadata, content)
     raw, faults = frontmatter.metadata(parts)
     if faults:
-        raise BadInput(faults[0].reason, "repair it, or leave it out: it is made for you")
+        raise BadInput(faults[0].reason, "repair the front matter, or omit it to get a new one")
     changes = {key: value for key, value in metadata.items() if key_of(raw, key) not in raw}
     if tags:
         changes[key_of(raw, "tags")] = list(dict.fromkeys([*read_meta(raw)[0].tags, *tags]))

@@ -1,4 +1,4 @@
-"""Look a bank over: what is not indexed, what could not be read, what answers are missing."""
+"""Health check of a bank: its index, faults in notes, links and secrets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memory_bank.manifest import documents
 from memory_bank.repo import git
 
 _LISTED = frozenset({"unindexed", "fault", "broken-link", "odd-name", "same-id", "secret"})
-"""Rules whose findings have a list of their own, with more fields, in `Health`."""
+"""Rules whose findings have a separate list, with more fields, in `Health`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Unindexed:
 
 @dataclass(frozen=True, slots=True)
 class FaultShown:
-    """Something in an indexed file that could not be read as it stands."""
+    """A fault in an indexed file."""
 
     path: str
     line: int
@@ -38,7 +38,7 @@ class FaultShown:
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """Notes that claim the same id."""
+    """Notes with the same id."""
 
     note_id: str
     paths: tuple[str, ...]
@@ -57,25 +57,25 @@ class Health:
     faults: tuple[FaultShown, ...]
     broken_links: tuple[LinkShown, ...]
     odd_names: tuple[Unindexed, ...]
-    """Notes whose names no new note may have, and why: they are read all the same."""
+    """Indexed notes whose names no new note may have, and why."""
     same_ids: tuple[Duplicates, ...]
     secrets: tuple[SecretPlace, ...]
-    """Keys, tokens and passwords that stand in notes."""
+    """Keys, tokens and passwords in notes."""
     findings: tuple[Finding, ...]
-    """What the rules find that have no list of their own here, the most severe first."""
+    """Findings of the rules without a separate list, the most severe first."""
     repaired: tuple[str, ...]
-    """What a killed process had left half done, or was damaged, and is repaired just now."""
+    """Interrupted or damaged parts that this check has repaired."""
     waiting: int
     """Passages without a vector."""
     problem: str | None
     index: str
     """The folder of the index: in the bank, or in the user's cache."""
     left_alone: str | None
-    """Why the index is not in the bank: there is another one, which may have come with it."""
+    """Why the index is not in the bank: an index of unknown origin is there already."""
     polling: str | None
-    """Why changes can't be heard of, so that all files are looked at again and again."""
+    """Why changes can't be watched, so that all files are polled."""
     git: str | None
-    """Why git tells no dates, where there is a repository."""
+    """Why git can't provide dates, if there is a repository."""
     embedder: str
     max_note_bytes: int
 
@@ -85,7 +85,7 @@ class Health:
         return self.repaired
 
     def __post_init__(self) -> None:
-        """Sum up."""
+        """Set `healthy`."""
         wrong = (
             self.unindexed,
             self.faults,
@@ -99,7 +99,7 @@ class Health:
 
 
 def doctor(bank: Bank, progress: Progress | None = None) -> Health:
-    """Check the indices against the files, repair them, and list what only a person can repair."""
+    """Check and repair the indices, and list the problems that only a person can repair."""
     report = bank.sync(progress)
     return bank.read(lambda view: _health(view, bank, report))
 

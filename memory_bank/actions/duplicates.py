@@ -1,4 +1,4 @@
-"""Notes of the same content: what git tracks is kept apart from what stays on this machine."""
+"""Notes with the same content; notes that git tracks and private ones are kept apart."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from memory_bank.session_notes import SESSION
 
 
 class Duplicates(NamedTuple):
-    """Live notes of one content, as a note at some path sees them."""
+    """The oldest notes with a content that are not archived."""
 
     near: NoteRow | None = None
-    """The oldest on the same side: it is the note that the content is in."""
+    """The oldest that is tracked or private as the new note; it is updated."""
     far: NoteRow | None = None
-    """The oldest on the other side: it stays as it is."""
+    """The oldest of the other kind; it is not changed."""
 
 
 def duplicates(bank: Bank, content_hash: str, path: str) -> Duplicates:
-    """Return the notes of a content, on either side of the line that a note at `path` is on."""
+    """Return the notes with a content; `path` tells whether a new note would be private."""
     found = bank.read(lambda view: note_rows.with_content(view.manifest, content_hash))
     if not found:
         return Duplicates()
@@ -33,7 +33,7 @@ def duplicates(bank: Bank, content_hash: str, path: str) -> Duplicates:
 
 
 def stays_here(bank: Bank, path: str) -> bool:
-    """Tell whether a note never leaves this machine: it is a session's, or git ignores it."""
+    """Tell whether a note is private to this machine: a session's, or ignored by git."""
     if path.startswith(f"{folder_of(SESSION)}/"):
         return True
     tree = git.worktree(bank.layout.root)

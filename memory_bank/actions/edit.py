@@ -1,4 +1,4 @@
-"""Change what a note says: append, replace, edit, archive."""
+"""Change the text or the status of a note: append, replace, edit, archive."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Written:
     etag: str
     changed: bool
     warning: str | None = None
-    """What a person should know of where the note is, as that git would track a session's."""
+    """A warning about the note's place, for example that git would track a session's note."""
 
 
 def append(
@@ -42,9 +42,9 @@ def append(
     if_match: str | None = None,
     agent: str | None = None,
 ) -> Written:
-    """Add text at the end of a note, as a paragraph of its own.
+    """Append text to a note as a new paragraph.
 
-    Raises NoteNotFound, Conflict when the note isn't the one of `if_match`, BadInput if empty.
+    Raises NoteNotFound, Conflict if the note's etag is not `if_match`, BadInput if empty.
     """
     if not content.strip():
         raise BadInput("content must not be empty", Hint.GIVE_TEXT_TO_APPEND)
@@ -67,7 +67,7 @@ def update(
     if_match: str | None = None,
     agent: str | None = None,
 ) -> Written:
-    """Replace a note's whole text; its front matter stays when the content brings none.
+    """Replace a note's whole text; its front matter stays if the content has none.
 
     Raises NoteNotFound, Conflict, BadInput if empty.
     """
@@ -97,15 +97,15 @@ def edit(
     if_match: str | None = None,
     agent: str | None = None,
 ) -> Written:
-    """Replace a text, or what stands under one heading, in a note.
+    """Replace a text, or the text under one heading, in a note.
 
     With `old`, each of its occurrences becomes `new`; there must be exactly `count` (0: any
-    number). With `section`, the heading stays and the text under it, up to the next heading,
-    becomes `new`; the heading may be given by its path, `A > B`. Raises NoteNotFound when there
-    is no such heading, Conflict when the number of occurrences is another.
+    number). With `section`, the text under that heading, up to the next heading, becomes `new`;
+    the heading may be given by its path, `A > B`. Raises NoteNotFound if there is no such text or
+    heading, Conflict if the number of occurrences differs.
     """
     if bool(old) == bool(section):
-        raise BadInput("say what to replace: a text, or a section", Hint.GIVE_OLD_OR_SECTION)
+        raise BadInput("give what to replace: a text or a section", Hint.GIVE_OLD_OR_SECTION)
 
     def change(text: str) -> str:
         return _replaced(text, old, new, count) if old else _resectioned(text, section, new)
@@ -116,7 +116,7 @@ def edit(
 def set_status(bank: Bank, name: str, status: str, *, if_match: str | None = None) -> Written:
     """Archive a note, or make it active again: `status` is `archived` or `active`."""
     if status not in _STATUSES:
-        raise BadInput(f"{status!r} is no status", f"choose one of: {', '.join(_STATUSES)}")
+        raise BadInput(f"{status!r} is not a status", f"choose one of: {', '.join(_STATUSES)}")
     return write(bank, name, lambda text: text, keys={"status": status}, if_match=if_match)
 
 
@@ -132,9 +132,9 @@ def write(
 ) -> Written:
     """Change a note's text and front-matter keys under the lock, and index it.
 
-    `agent` is the agent that does so, by name if it has one, None for a person: it can't change
-    what the note says of its author, and hits name it from then on. `given` is what the caller
-    wrote: lines of a secret in it are counted there.
+    `agent` is the name of the agent that makes the change, empty if unknown, None for a person. An
+    agent can't change the author keys, and is listed among the note's editors. `given` is the
+    caller's text, in which the lines of secrets are counted.
     """
     bank.settings.check_enabled()
     path = bank.find(name)
@@ -159,7 +159,7 @@ def write(
 
 
 def _updated(bank: Bank, path: str) -> None:
-    """Record when a note was changed: its file does not say, nor does git before a commit."""
+    """Record when a note was changed; neither its file nor git has that before a commit."""
     row = bank.read(lambda view: note_rows.note_at(view.manifest, path))
     if row is not None:
         with bank.lock:
@@ -167,7 +167,7 @@ def _updated(bank: Bank, path: str) -> None:
 
 
 def newline_of(text: str) -> str:
-    r"""Return the line end that a text uses: that of its first line, `\n` if it has none."""
+    r"""Return the line end of a text's first line, `\n` if it has none."""
     end = next((i for i, char in enumerate(text) if char in "\r\n"), -1)
     if end < 0:
         return "\n"
@@ -176,14 +176,14 @@ def newline_of(text: str) -> str:
 
 def _replaced(text: str, old: str, new: str, count: int) -> str:
     newline = newline_of(text)
-    if newline != "\n" and old not in text:  # typed with newlines, kept with others
+    if newline != "\n" and old not in text:  # given with `\n`, but the file has another line end
         old, new = old.replace("\n", newline), new.replace("\n", newline)
     found = text.count(old)
     if found == 0:
         raise NoteNotFound(f"the text {old[:60]!r} is not in the note", Hint.READ_AGAIN)
     if count and found != count:
         raise Conflict(
-            f"the text {old[:60]!r} is in the note {found} times, not {count}",
+            f"the text {old[:60]!r} occurs {found} times in the note, not {count}",
             Hint.GIVE_MORE_CONTEXT,
         )
     return text.replace(old, new)
@@ -205,7 +205,7 @@ def _resectioned(text: str, heading: str, new: str) -> str:
 
 
 def _heading_of(section: str) -> str:
-    """Return the lines of the heading that a section starts with: one, or more underlined."""
+    """Return a section's heading: one line, or several if it is underlined."""
     lines: list[str] = _LINE.findall(section)
     if not _ATX.match(lines[0]):
         for number, line in enumerate(lines[1:], 2):
@@ -234,7 +234,7 @@ def section_of(among: Sequence[Section], heading: str) -> Section:
         )
     if len(found) > 1:
         lines = ", ".join(str(section.line) for section in found)
-        raise Conflict(f"the heading {heading!r} stands on lines {lines}", Hint.GIVE_HEADING_PATH)
+        raise Conflict(f"the heading {heading!r} occurs on lines {lines}", Hint.GIVE_HEADING_PATH)
     return found[0]
 
 

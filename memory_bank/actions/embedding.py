@@ -1,4 +1,4 @@
-"""Choose what turns text into vectors: list, install, use and try embedders."""
+"""List, install, choose and test embedders."""
 
 from __future__ import annotations
 
@@ -31,37 +31,37 @@ _SENTENCES = 32
 
 @dataclass(frozen=True, slots=True)
 class EmbedderShown:
-    """An embedder that could be used, and whether it can be now."""
+    """An embedder, and whether it can be used."""
 
     name: str
     summary: str
     active: bool
     ready: bool
     installable: bool
-    """Whether `embedder_install` can fetch what it needs."""
+    """Whether `embedder_install` can download its files."""
     problem: str | None = None
     hint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a bank uses from now on."""
+    """The embedder chosen for a bank."""
 
     embedder: str
     file: str
     changed: bool
     problem: str | None = None
-    """Why the setting does not hold here, if something stronger says otherwise."""
+    """Which other setting overrides it, if one does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What an embedder does on this machine."""
+    """The measurements of an embedder on this machine."""
 
     embedder: str
     dimension: int
     load_seconds: float
-    """Until the first vector was there."""
+    """Until the first vector."""
     query_seconds: float
     texts_per_second: float
     related: float
@@ -69,19 +69,19 @@ class Tried:
     unrelated: float
     """Cosine of the same question and a sentence about something else."""
     verified: str | None = None
-    """What was found about the integrity of its files."""
+    """The result of verifying its files."""
 
 
 def embedder_list(settings: Settings) -> tuple[EmbedderShown, ...]:
-    """Return all embedders, and for each whether it can be used as things are."""
+    """Return all embedders, and for each whether it can be used."""
     return tuple(_shown(name, settings) for name in plugins.names(KIND))
 
 
 def embedder_install(settings: Settings, name: str, say: Callable[[str], None]) -> str:
-    """Fetch what an embedder needs and return where it is; `say` is told of each step.
+    """Download an embedder's files and return their path; `say` gets a message for each step.
 
-    Raises BadInput for one that needs nothing or brings its own; EmbedderUnavailable and
-    StorageFailed when it can't be had or kept.
+    Raises BadInput if there is nothing to install; EmbedderUnavailable or StorageFailed if the
+    files can't be downloaded or stored.
     """
     install = getattr(_module(name), "install", None)
     if install is None:
@@ -90,7 +90,7 @@ def embedder_install(settings: Settings, name: str, say: Callable[[str], None]) 
 
 
 def embedder_use(bank: Bank, name: str) -> Chosen:
-    """Write `embedder = "name"` into the bank's settings; all other bytes of the file stay.
+    """Write `embedder = "name"` into the bank's settings; the rest of the file is unchanged.
 
     Raises BadInput for an unknown name, EmbedderUnavailable when it can't be used yet.
     """
@@ -102,21 +102,21 @@ def embedder_use(bank: Bank, name: str) -> Chosen:
         new = with_setting(text, "memory", "embedder", name)
         if new != text:
             files.replace(file, new.encode(), files.ABSENT if data is None else etag(data))
-    held = config.load(bank.layout.root)
-    origin = held.origins.get(SETTING, "")
-    problem = f"{origin} says {held.memory.embedder!r} and wins"
+    effective = config.load(bank.layout.root)
+    origin = effective.origins.get(SETTING, "")
+    problem = f"{origin} sets {effective.memory.embedder!r} and overrides it"
     return Chosen(
         embedder=name,
         file=str(file),
         changed=new != text,
-        problem=None if held.memory.embedder == name else problem,
+        problem=None if effective.memory.embedder == name else problem,
     )
 
 
 def embedder_test(settings: Settings, name: str = "") -> Tried:
-    """Embed some sentences, and return how fast that was and whether meaning is seen.
+    """Embed some sentences, and return the speed and the similarity of related texts.
 
-    Raises BadInput for the embedder that makes no vectors, EmbedderUnavailable.
+    Raises BadInput for the embedder `none`, EmbedderUnavailable.
     """
     name = name or settings.memory.embedder
     module = _module(name)
@@ -129,7 +129,7 @@ def embedder_test(settings: Settings, name: str = "") -> Tried:
     question, related, unrelated = (
         _vector(embedder, text) for text in (_QUESTION, _RELATED, _UNRELATED)
     )
-    asked = time.perf_counter()
+    embedded = time.perf_counter()
     texts = [f"{_RELATED} {number}" for number in range(_SENTENCES)]
     embedder.embed(texts)
     done = time.perf_counter()
@@ -138,8 +138,8 @@ def embedder_test(settings: Settings, name: str = "") -> Tried:
         embedder=name,
         dimension=embedder.dimension,
         load_seconds=loaded - started,
-        query_seconds=(asked - loaded) / 3,
-        texts_per_second=_SENTENCES / (done - asked),
+        query_seconds=(embedded - loaded) / 3,
+        texts_per_second=_SENTENCES / (done - embedded),
         related=_cosine(question, related),
         unrelated=_cosine(question, unrelated),
         verified=verify(settings) if verify else None,
@@ -147,9 +147,9 @@ def embedder_test(settings: Settings, name: str = "") -> Tried:
 
 
 def count_tokens(texts: Sequence[str]) -> list[int]:
-    """Estimate how many tokens of a language model texts are; raise EmbedderUnavailable.
+    """Estimate the language-model tokens of texts; raise EmbedderUnavailable.
 
-    Counted with the tokenizer that comes with the install, Llama 2's: newer ones need fewer.
+    It uses the tokenizer of the default embedder, Llama 2's; newer models need fewer tokens.
     """
     return static.count_tokens(texts)
 

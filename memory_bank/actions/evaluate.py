@@ -1,4 +1,4 @@
-"""Measure how well a bank's notes are found, by queries whose answers are known."""
+"""Evaluation of retrieval by queries with relevance judgements."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ Judged = Qrels
 
 MEASURES = metrics.NAMES
 DEPTH = 10
-"""Notes looked at for each query unless more are asked for: what the measures need."""
+"""Default number of results per query, which the measures need."""
 _WITHIN = 5
 _ABOVE = 3
-"""Notes that are named of those that stand above one that was missed."""
+"""Notes listed above a missed one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How one mode did over all queries."""
+    """The measures of one mode over all queries."""
 
     mode: str
     figures: Mapping[str, float]
@@ -45,12 +45,12 @@ class Score:
     seconds: float
     """For all queries together."""
     fallback_reason: str | None = None
-    """Why some query was answered by words only, though the mode says otherwise."""
+    """Why some query had lexical results only, although the mode is another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Above:
-    """A note that was not asked for and stood where one that was should be."""
+    """A note that is not relevant and ranked above a missed one."""
 
     path: str
     line: int
@@ -61,24 +61,24 @@ class Above:
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """A note that must be found and is not among the first, as many as were asked for."""
+    """A relevant note that is not among the first results."""
 
     mode: str
     text: str
     place: str
-    """Where the query is written, as `file:line`."""
+    """The place of the query, as `file:line`."""
     path: str
     """The note."""
     rank: int | None
-    """Where it stood, from 1; None when it was not in the answer."""
+    """Its rank, from 1; None if it was not found."""
     reasons: tuple[Reason, ...]
-    """Why it was found at all; empty when it was not."""
+    """Why it was found; empty if it was not."""
     above: tuple[Above, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """A measure that is below what was asked for."""
+    """A measure below its minimum."""
 
     mode: str
     measure: str
@@ -88,11 +88,11 @@ class Shortfall:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What was measured."""
+    """The result of an evaluation."""
 
     queries: int
     to_find: int
-    """Notes to be found, over all queries."""
+    """Relevant notes, over all queries."""
     within: int
     scores: tuple[Score, ...]
     shortfalls: tuple[Shortfall, ...]
@@ -100,8 +100,8 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What is to be measured, checked."""
+class _Options:
+    """The checked options of an evaluation."""
 
     modes: Sequence[str]
     limit: int
@@ -117,8 +117,7 @@ class _Wanted:
                 known = ", ".join(MEASURES)
                 raise BadInput(f"there is no measure {name!r}", f"choose one of: {known}")
         if not DEPTH <= self.limit <= MOST:
-            hint = f"the measures look at {DEPTH} notes, an answer has at most {MOST}"
-            raise BadInput(f"limit is {self.limit}", hint)
+            raise BadInput(f"limit is {self.limit}", f"choose one from {DEPTH} to {MOST}")
 
 
 def evaluate(
@@ -132,39 +131,39 @@ def evaluate(
     steady: bool = False,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Ask every query in every mode, and compare what is found with what must be found.
+    """Run every query in every mode, and compare the results with the judgements.
 
-    `queries` may be a TOML or JSON lines file. No mode means the bank's own. `limit`, 10 to 100, is
-    how many notes of an answer are looked at. A note is missed that is not among the first
-    `within`, or as many as the query is to find. `least` maps measures to what they must reach.
-    `steady` leaves out what ranks notes by age and use, so that figures of another day or machine
-    can be compared. No access is counted. Raises BadInput for queries that can't be read or name
-    notes that are not there, for an unknown mode or measure.
+    `queries` may be a TOML or JSON lines file. The default mode is the bank's. `limit`, 10 to 100,
+    is the number of results per query. A relevant note is a miss if it is not among the first
+    `within`, or as many as the query has relevant notes. `least` maps measures to their minima.
+    `steady` disables boosts by age and use, so that figures of other days and machines can be
+    compared. No access is counted. Raises BadInput for queries that can't be read or name missing
+    notes, and for an unknown mode or measure.
     """
     bank.settings.check_enabled()
-    wanted = _Wanted(modes or [bank.settings.search.mode], limit, within, least or {})
+    options = _Options(modes or [bank.settings.search.mode], limit, within, least or {})
     known = qrels.read(Path(queries)) if isinstance(queries, str | os.PathLike) else queries
     if not steady:
         bank.sync(progress)
-        return _measured(bank, resolve(bank, known), wanted)
+        return _measured(bank, resolve(bank, known), options)
     with Bank(bank.layout, _steady(bank.settings)) as same:
         same.sync(progress)
-        return _measured(same, resolve(same, known), wanted)
+        return _measured(same, resolve(same, known), options)
 
 
-def _measured(bank: Bank, targets: Sequence[Targets], wanted: _Wanted) -> Evaluation:
+def _measured(bank: Bank, targets: Sequence[Targets], options: _Options) -> Evaluation:
     scores: list[Score] = []
     misses: list[Miss] = []
-    for mode in dict.fromkeys(wanted.modes):
-        score, missed = _asked(bank, targets, mode, wanted)
+    for mode in dict.fromkeys(options.modes):
+        score, missed = _run_queries(bank, targets, mode, options)
         scores.append(score)
         misses += missed
     return Evaluation(
         queries=len(targets),
         to_find=sum(len(one.grades) for one in targets),
-        within=wanted.within,
+        within=options.within,
         scores=tuple(scores),
-        shortfalls=_shortfalls(scores, wanted.least),
+        shortfalls=_shortfalls(scores, options.least),
         misses=tuple(misses),
     )
 
@@ -178,10 +177,10 @@ def _steady(settings: Settings) -> Settings:
     return settings._replace(memory=memory)
 
 
-def _asked(
-    bank: Bank, wanted: Sequence[Targets], mode: str, options: _Wanted
+def _run_queries(
+    bank: Bank, wanted: Sequence[Targets], mode: str, options: _Options
 ) -> tuple[Score, list[Miss]]:
-    """Ask all queries in one mode."""
+    """Run all queries in one mode."""
     answers: list[dict[str, float]] = []
     misses: list[Miss] = []
     fallback: str | None = None
@@ -203,7 +202,7 @@ def _misses(
     notes: Sequence[RecalledNote],
     within: int,
 ) -> list[Miss]:
-    """List what is not among the first; above it stands what nobody asked for."""
+    """List the misses of a query, each with the notes ranked above it that are not relevant."""
     ranks = {name: rank for rank, name in enumerate(names, 1)}
     within = max(within, len(targets.grades))
     found = []

@@ -1,4 +1,4 @@
-"""Say how a query is read: its words, phrases, what it leaves out, and its conditions."""
+"""Explanation of a parsed query: its words, phrases, exclusions and conditions."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from memory_bank.search.query import parse
 
 @dataclass(frozen=True, slots=True)
 class ReadQuery:
-    """A query taken apart."""
+    """A parsed query."""
 
     words: str
     phrases: tuple[str, ...]
     without: tuple[str, ...]
     conditions: tuple[str, ...]
-    """Each as `key:value`, with a `-` before one that must not be met."""
+    """Each as `key:value`, with a `-` before a negated one."""
 
 
 def read_query(bank: Bank, query: str) -> ReadQuery:
-    """Take a query apart as `recall` does; keys of this bank's front matter are conditions."""
+    """Parse a query as `recall` does; keys of this bank's front matter are conditions."""
     known = bank.read(lambda view: filters.fields(view.manifest)) if ":" in query else ()
     parsed = parse(query, known)
     return ReadQuery(

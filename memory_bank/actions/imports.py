@@ -1,4 +1,4 @@
-"""Import notes from other programs: again and again, and nothing twice."""
+"""Repeatable import of notes from other programs."""
 
 from __future__ import annotations
 
@@ -41,28 +41,28 @@ PACKAGE = "actions.importers"
 CREATED, UPDATED, UNCHANGED = "created", "updated", "unchanged"
 SAME_CONTENT, KEPT, REFUSED = "same_content", "kept", "refused"
 FROM, HASH = "imported_from", "imported_hash"
-"""Keys of front matter: what a note was imported from, and a hash of what was imported."""
+"""Front-matter keys: the origin of an imported note, and a hash of the imported content."""
 _OURS = frozenset([HASH, "id", "created_at"])
-"""Keys that a hash leaves out: they are given here, where the source has none."""
+"""Keys that the hash excludes: the bank sets them if the source does not."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedNote:
-    """What became of a note of the source."""
+    """The result of importing one note."""
 
     key: str
-    """What the source knows it by."""
+    """Its identifier in the source."""
     action: str
-    """`created`, `updated`, `unchanged`, `same_content` (another note, at `path`, has it), `kept`
-    (changed in the source and here: the note stays), `refused`."""
+    """`created`, `updated`, `unchanged`, `same_content` (the note at `path` has the same content),
+    `kept` (changed in the source and in the bank: the note is not changed), `refused`."""
     path: str | None = None
     reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did, or would do."""
+    """The result of an import or of a dry run."""
 
     kind: str
     source: str
@@ -72,7 +72,7 @@ class Imported:
     notes: tuple[ImportedNote, ...]
     """In the order of the source."""
     unread: tuple[Unread, ...]
-    """What could not be read, and why."""
+    """Entries that could not be read, and why."""
 
 
 def kinds() -> list[str]:
@@ -81,19 +81,19 @@ def kinds() -> list[str]:
 
 
 def summaries() -> dict[str, str]:
-    """Map each kind of source to what its importer reads."""
+    """Map each kind of source to the summary of its importer."""
     return {kind: _load(kind).SUMMARY for kind in kinds()}
 
 
 def import_notes(
     bank: Bank, kind: str, path: str | Path, *, into: str = "", dry_run: bool = False
 ) -> Imported:
-    """Write the notes of a source, below the folder `into`, and return what became of each.
+    """Write the notes of a source below the folder `into`, and return the result of each.
 
-    A note keeps where it is from. When it is imported again, it is updated if the source changed
-    and the note did not; its old text goes to the trash. A note that changed here stays, and is
-    named. With `dry_run` nothing is written. Raises BadInput for an unknown kind and for a path
-    that is not there or of another kind, BadName for a folder that can't be one.
+    A note records its origin. When imported again, it is updated if the source changed and the
+    note did not; its old text is moved to the trash. A note that changed in the bank is kept.
+    With `dry_run` nothing is written. Raises BadInput for an unknown kind and for a path that is
+    missing or of another kind, BadName for an invalid folder.
     """
     bank.settings.check_enabled()
     importer = _load(kind)
@@ -124,7 +124,7 @@ def import_notes(
 
 
 def _load(kind: str) -> Importer:
-    """Import an importer; raise BadInput, naming the others, when there is none."""
+    """Load an importer; raise BadInput, listing all importers, for an unknown kind."""
     if kind not in kinds():
         known = ", ".join(kinds())
         raise BadInput(f"there is no importer called {kind!r}", f"choose one of: {known}")
@@ -135,16 +135,16 @@ def _source(bank: Bank, kind: str, importer: Importer, path: Path) -> Path:
     """Return a source's absolute path; raise BadInput if it can't be one."""
     source, root = path.expanduser().resolve(), bank.layout.root.resolve()
     if not source.exists():
-        raise BadInput(f"{path} is not there", "name the folder or file to import")
+        raise BadInput(f"{path} does not exist", "name the folder or file to import")
     hidden = source in root.parents and any(
         part.startswith(".") for part in root.relative_to(source).parts
     )
     if source == root or root in source.parents or (source in root.parents and not hidden):
-        raise BadInput(f"{path} and the bank overlap", "notes of a bank need no import")
+        raise BadInput(f"{path} and the bank overlap", "name a source outside the bank")
     if not _detects(importer, source):
         others = [other for other in kinds() if other != kind and _detects(_load(other), source)]
         hint = f"choose one of: {', '.join(others)}" if others else Hint.LIST_IMPORTERS
-        raise BadInput(f"{path} is nothing that {kind} reads", hint)
+        raise BadInput(f"{path} is not a source that {kind} reads", hint)
     return source
 
 
@@ -160,7 +160,7 @@ class _Update(NamedTuple):
 
 
 class _Run:
-    """One import: what is to be done with each entry, by its number, and what was done."""
+    """One import: the plan and the result of each entry, by its number."""
 
     def __init__(self, bank: Bank, origin: str, folder: str, entries: list[Entry]) -> None:
         self._bank = bank
@@ -175,14 +175,14 @@ class _Run:
         self.found: dict[int, ImportedNote] = {}
 
     def plan(self) -> None:
-        """Compare each entry with the bank; what needs no write has its result then."""
+        """Compare each entry with the bank; entries that need no write get their results."""
         known = self._imported_before()
         seen: set[str] = set()
         for number, entry in enumerate(self._entries):
             done = partial(self._done, number)
             try:
                 if entry.key in seen:
-                    raise BadInput("the source has it twice")
+                    raise BadInput("the source contains it twice")
                 seen.add(entry.key)
                 item, hashed = self._prepared(entry)
                 old = known.get(str(item.extra[FROM]))
@@ -194,7 +194,7 @@ class _Run:
                 done(REFUSED, reason=refused(error).reason)
 
     def write(self) -> None:
-        """Write what was planned."""
+        """Write the planned notes."""
         results = remember_many(self._bank, [item for _, item in self._new])
         for (number, _), result in zip(self._new, results, strict=True):
             if isinstance(result, Refused):
@@ -213,7 +213,7 @@ class _Run:
         self.found[number] = ImportedNote(self._entries[number].key, action, path, reason)
 
     def _imported_before(self) -> dict[str, NoteRow]:
-        """Map what notes were imported from to the notes; of copies the first path counts."""
+        """Map origins to the imported notes; of copies, the first by path."""
         rows = self._bank.read(
             lambda view: [note_rows.note_of(row) for row in documents.all_documents(view.manifest)]
         )
@@ -225,10 +225,10 @@ class _Run:
         return found
 
     def _prepared(self, entry: Entry) -> tuple[Item, str]:
-        """Return an entry's note as it is written here, and its hash."""
+        """Return an entry's note as written to the bank, and its hash."""
         item = entry.item
         whole = item.front_matter + item.content
-        note_parser.encoded(entry.key + whole)  # raises for what no note can hold
+        note_parser.encoded(entry.key + whole)  # raises for text that can't be stored
         raw, _ = frontmatter.metadata(frontmatter.split(whole)) if item.front_matter else ({}, ())
         changes: dict[str, object] = {name: None for name in (FROM, HASH) if name in raw}
         changes |= dict.fromkeys(keys_of(raw, "source_type"), "import")
@@ -250,9 +250,9 @@ class _Run:
         return replace(item, extra={**item.extra, HASH: hashed}), hashed
 
     def _moved(self, link: Link) -> str | None:
-        """Return where a wikilink to a note of the source by its path leads to here.
+        """Return the new target of a wikilink with a path to a note of the source.
 
-        A bare name stays what is shown; it is found by itself.
+        A bare name is not changed, since it resolves without a path.
         """
         by_path = "/" in link.target or link.text
         if link.kind == "markdown" or not by_path or key(link.target) not in self._linked:
@@ -285,13 +285,13 @@ class _Run:
         if hashed in {recorded, here}:
             self._done(number, UNCHANGED, old.path)
         elif here != recorded:
-            self._done(number, KEPT, old.path, "it changed in the source, and here too")
+            self._done(number, KEPT, old.path, "it changed both in the source and in the bank")
         else:
             self._updates.append(_Update(number, old, item))
             self._done(number, UPDATED, old.path)
 
     def _update(self, note: NoteRow, item: Item) -> None:
-        """Replace a note that nobody changed here; its id and its date stay."""
+        """Replace a note that did not change in the bank; its id and its date stay."""
         store = self._bank.store
         now = store.read(note.path)
         created = now.meta.created_at or item.created_at or datetime.now(UTC)
@@ -302,9 +302,9 @@ class _Run:
 
 
 def _hash(text: str) -> str:
-    """Return a hash of what a note says, in front matter and body; not of how it is written."""
+    """Return a hash of a note's front-matter values and normalised body."""
     parts = frontmatter.split(text)
     raw, _ = frontmatter.metadata(parts)
-    said = {name: value for name, value in raw.items() if name not in _OURS}
-    values = json.dumps(said, sort_keys=True, default=str)
+    imported = {name: value for name, value in raw.items() if name not in _OURS}
+    values = json.dumps(imported, sort_keys=True, default=str)
     return blake3(f"{values}\0{normalise(parts.body)}".encode(errors="replace")).hexdigest(8)

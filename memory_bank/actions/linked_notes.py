@@ -1,4 +1,4 @@
-"""What links to a note or ghost, and the links that say so."""
+"""Links to a note or ghost, grouped by linking note."""
 
 from functools import partial
 from typing import NamedTuple
@@ -21,7 +21,7 @@ class LinkShown(NamedTuple):
     source: str
     line: int
     target: str
-    """Path of a note, or `ghost:` and a name."""
+    """A note's path, or `ghost:` and a name."""
     type: str
     kind: str
     context: str
@@ -30,10 +30,10 @@ class LinkShown(NamedTuple):
 
 
 def node_of(bank: Bank, name: str) -> str:
-    """Return the path of the note that a name means, or `ghost:` and the name of a ghost.
+    """Resolve a name to the path of a note, or to `ghost:` and the name of a ghost.
 
-    A file of the project is a ghost although nothing links to it, as is a name that can only be
-    a file's or symbol's. Raises NoteNotFound for other names.
+    A file of the project, and a name that can only be a file's or symbol's, is a ghost even if
+    nothing links to it. Raises NoteNotFound for other names.
     """
     if name.startswith(GHOST):
         bank.catch_up()
@@ -59,7 +59,7 @@ def _to_ghost(view: View, name: str) -> list[LinkRow]:
 
 
 def linked(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
-    """Map each note that links to a note or ghost to those of its links that do."""
+    """Map the numbers of the notes that link to a note or ghost to those links."""
     if node.startswith(GHOST):
         into = link_table.to_ghost(view.manifest, node.removeprefix(GHOST))
     else:
@@ -72,7 +72,7 @@ def linked(view: View, node: str) -> dict[int, tuple[LinkShown, ...]]:
 
 
 def shown(row: LinkRow, problem: str = "") -> LinkShown:
-    """Return a link of the table as it is shown, with what is wrong with it."""
+    """Return the public record of a link, with its problem."""
     text = row.text or row.target or row.heading
     return LinkShown(
         source=row.source_key,

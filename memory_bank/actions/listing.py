@@ -1,4 +1,4 @@
-"""Look at what is there: list notes, show one, count tags."""
+"""List notes, show one note, and count tags."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A whole note: its text as in the file, and what is known about it."""
+    """A whole note: the text of its file, and its metadata."""
 
     note_id: str
     path: str
@@ -55,29 +55,29 @@ class Shown:
     source_type: str
     source_agent: str
     edited_by: tuple[str, ...]
-    """Agents that are known to have changed it, its author left out."""
+    """Agents that are known to have changed it, without its author."""
     file_refs: tuple[str, ...]
     symbol_refs: tuple[str, ...]
     entity_refs: tuple[Entity, ...]
     created_at: str
     updated_at: str
     content: str
-    """The file's text, front matter included."""
+    """The file's text, including front matter."""
     body: str
     etag: str
-    """Give it back as `if_match` to change exactly this version."""
+    """Pass it as `if_match` to change exactly this version."""
     backlinks_count: int
     access_count: int
     last_accessed_at: str
-    """Empty where it never was."""
+    """Empty if it was never accessed."""
     faults: tuple[Fault, ...]
     writable: bool
-    """Whether a change can be written: a file that isn't plain UTF-8 is left as it is."""
+    """Whether it can be changed; a file that is not valid UTF-8 can't."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownSection:
-    """The text under one heading of a note, as in the file."""
+    """The text of one section of a note, as in the file."""
 
     path: str
     line: int
@@ -97,7 +97,7 @@ def list_notes(
     type: str | None = None,  # noqa: A002  (the field's word)
     include_archived: bool = False,
 ) -> Listing:
-    """Return the notes that were created or updated last; filters as in `recall`."""
+    """Return the most recently created or updated notes; filters as in `recall`."""
     wanted = conditions(tags=tags, types=type, since=since, before=before)
     bank.catch_up()
 
@@ -113,7 +113,7 @@ def list_notes(
 
 
 def show(bank: Bank, name: str) -> Shown:
-    """Return a note whole; raise NoteNotFound, or UnreadableNote when it holds no text."""
+    """Return a whole note; raise NoteNotFound, or UnreadableNote if it is not text."""
     path = bank.find(name)
     note = bank.store.read(path)
     row = bank.read(lambda view: note_rows.note_at(view.manifest, path))
@@ -150,10 +150,10 @@ def show(bank: Bank, name: str) -> Shown:
 
 
 def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
-    """Return what stands under one heading of a note, the heading line included.
+    """Return the section of one heading of a note, including the heading.
 
-    The heading may be given by its path, `A > B`. Raises NoteNotFound, Conflict when several
-    headings answer to it.
+    The heading may be given by its path, `A > B`. Raises NoteNotFound, Conflict if several
+    headings match.
     """
     path = bank.find(name)
     note = bank.store.read(path)
@@ -168,7 +168,7 @@ def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
 
 
 def known_names(bank: Bank) -> list[str]:
-    """Return the notes' names as they were indexed last: for completion, which must be quick."""
+    """Return the indexed names of notes without updating the index, for fast completion."""
     if not bank.layout.manifest.exists():
         return []
     notes = bank.read(lambda view: documents.all_keys(view.manifest))
@@ -176,14 +176,14 @@ def known_names(bank: Bank) -> list[str]:
 
 
 def known_tags(bank: Bank) -> list[str]:
-    """Return the tags as they were indexed last, the most used first."""
+    """Return the indexed tags without updating the index, the most used first."""
     if not bank.layout.manifest.exists():
         return []
     return list(bank.read(lambda view: documents.counts(view.manifest, "tag")))
 
 
 def tag_counts(bank: Bank) -> dict[str, int]:
-    """Return how many notes have each tag, the most used first."""
+    """Return the number of notes of each tag, the most used first."""
     bank.catch_up()
     return bank.read(lambda view: documents.counts(view.manifest, "tag"))
 

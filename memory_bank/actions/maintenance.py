@@ -1,4 +1,4 @@
-"""Keep a bank's indices equal to its files: now, or for as long as one watches."""
+"""Update, compare and watch a bank's indices."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ __all__ = [
 ]  # fmt: skip
 
 _BETWEEN = 0.01
-"""Seconds in which others may take the bank, between two turns of embedding."""
+"""Seconds between two turns of embedding, in which others may lock the bank."""
 
 
 def sync(bank: Bank, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
-    """Index and embed whatever differs from the files; with `rebuild`, make every index anew."""
+    """Index and embed whatever differs from the files; with `rebuild`, rebuild every index."""
     return bank.rebuild(progress) if rebuild else bank.sync(progress)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How the index differs from one made anew."""
+    """The differences between the index and a newly built one."""
 
     notes: int
     differences: tuple[str, ...]
 
 
 def compare(bank: Bank, progress: Progress | None = None) -> Comparison:
-    """Catch up, make a second index of the same files, and name every difference.
+    """Catch up, build a second index of the same files, and list every difference.
 
-    Dates that come from git are asked for first: a commit is no difference between index and
-    files. Nothing else is checked or repaired: what the index lost, or has too much, is to be seen.
+    Dates from git are refreshed first, since a commit is not a difference between index and files.
+    Nothing else is repaired, so that missing and superfluous entries are listed.
     """
     from memory_bank.index.compare import compared
 
@@ -59,7 +59,7 @@ def compare(bank: Bank, progress: Progress | None = None) -> Comparison:
         place = Layout(root=bank.layout.root, index=Path(folder))
         fresh = Index(place, bank.source, bank.settings)
         try:
-            # vectors need not be made: that the same passages have one is what is compared
+            # no vectors are computed: only which passages have one is compared
             fresh.indexer.sync(seconds=0, progress=progress)
             differing = tuple(bank.read(lambda view: list(compared(view.index, fresh))))
             notes = len(documents.all_keys(fresh.manifest))
@@ -69,32 +69,32 @@ def compare(bank: Bank, progress: Progress | None = None) -> Comparison:
 
 
 def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None:
-    """Index changes as they happen, one line to `say` for each batch, until `stop` is set."""
+    """Index changes as they happen, and `say` a line for each batch, until `stop` is set."""
     from memory_bank.index.watch import Watcher
 
     with Watcher(bank.layout.root) as watcher:
         if watcher.polling:
             say(watcher.polling)
-        say(_told(bank.sync()))
+        say(_summary(bank.sync()))
         while watcher.wait(stop):
             report = bank.sync()
             if report.indexed or report.removed or report.unindexed or report.repaired:
-                say(_told(report))
+                say(_summary(report))
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """Which notes came, went and changed in one batch, by path."""
+    """The paths of the notes added, removed and changed in one batch."""
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
 
 
-def follow(bank: Bank, told: Callable[[Changed], None], stop: threading.Event) -> None:
-    """Index changes as they happen and tell of the notes in each batch, until `stop` is set.
+def follow(bank: Bank, notify: Callable[[Changed], None], stop: threading.Event) -> None:
+    """Index changes as they happen and `notify` of each batch, until `stop` is set.
 
-    An empty batch is told first, once all that was there is indexed. Vectors are left to
+    The first batch is empty; it says that all existing files are indexed. Vectors are left to
     `embed_waiting`.
     """
     from memory_bank.index.watch import Watcher
@@ -102,19 +102,19 @@ def follow(bank: Bank, told: Callable[[Changed], None], stop: threading.Event) -
     with Watcher(bank.layout.root) as watcher:
         bank.catch_up()
         before = bank.read(lambda view: documents.hashes(view.manifest))
-        told(Changed())
+        notify(Changed())
         while watcher.wait(stop):
             bank.catch_up()
             now = bank.read(lambda view: documents.hashes(view.manifest))
             if now != before:
-                told(_difference(before, now))
+                notify(_difference(before, now))
             before = now
 
 
 def embed_waiting(bank: Bank, seconds: float, stop: threading.Event) -> bool:
-    """Embed what waits, in turns of about that many seconds between which others get theirs.
+    """Embed pending passages in turns of about `seconds`, between which others can lock the bank.
 
-    Returns whether nothing waits any more; False when it was stopped, or can't be done now.
+    Returns whether all passages have vectors; False if it was stopped or the index is busy.
     """
     while not stop.wait(_BETWEEN):
         try:
@@ -134,13 +134,13 @@ def _difference(before: Mapping[str, str], now: Mapping[str, str]) -> Changed:
     )
 
 
-def _told(report: SyncReport) -> str:
+def _summary(report: SyncReport) -> str:
     parts = {
         "indexed": report.indexed,
         "removed": report.removed,
         "not indexable": report.unindexed,
         "waiting for vectors": report.waiting,
     }
-    said = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
+    counts = ", ".join(f"{count} {what}" for what, count in parts.items() if count)
     repaired = f"; repaired: {described(report.repaired)}" if report.repaired else ""
-    return f"{said or 'up to date'} ({report.seconds:.2f} s){repaired}"
+    return f"{counts or 'up to date'} ({report.seconds:.2f} s){repaired}"

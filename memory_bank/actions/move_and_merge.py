@@ -1,4 +1,4 @@
-"""Move, remove and bring back notes; links follow."""
+"""Rename, delete, restore and merge notes, and rewrite links to them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["Merged", "Renamed", "Trashed", "delete", "merge", "rename", "restore
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """A note that moved, and the notes whose links followed."""
+    """A renamed note, and the notes whose links were rewritten."""
 
     old_path: str
     path: str
@@ -43,7 +43,7 @@ class Renamed:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Notes that became one."""
+    """A merged note."""
 
     path: str
     note_id: str
@@ -55,7 +55,7 @@ class Merged:
 
 
 def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) -> Renamed:
-    """Move a note to another name and rewrite the links to it: all of it or nothing.
+    """Rename a note and rewrite the links to it, all or nothing.
 
     A new name that ends in a slash is a folder. Raises NoteNotFound, NoteExists, BadName.
     """
@@ -78,7 +78,7 @@ def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) ->
         moved = mine.data if mine and mine.data is not None else data
         rest = [change for change in changes if change.path != old]
         gone = Change(old, None, moving.etag)
-        if same:  # one file where case is ignored: away before back
+        if same:  # the same file on a case-insensitive file system: remove before writing
             bank.store.apply([gone, Change(new, moved, files.ABSENT), *rest])
         else:
             bank.store.apply([Change(new, moved, files.ABSENT), gone, *rest])
@@ -99,7 +99,7 @@ def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) ->
 
 
 def delete(bank: Bank, name: str, *, if_match: str | None = None) -> Trashed:
-    """Move a note to the trash, from where `restore` brings it back."""
+    """Move a note to the trash; `restore` brings it back."""
     bank.settings.check_enabled()
     trashed = bank.store.delete(bank.find(name), if_match)
     with bank.lock:
@@ -109,9 +109,9 @@ def delete(bank: Bank, name: str, *, if_match: str | None = None) -> Trashed:
 
 
 def restore(bank: Bank, name: str, new_name: str = "") -> str:
-    """Bring the newest deleted note of that name back, under another name if given.
+    """Restore the most recently deleted note of a name, under another name if given.
 
-    Raises NoteNotFound when the trash has none, NoteExists when the name is taken.
+    Raises NoteNotFound if the trash has none, NoteExists if the name is taken.
     """
     bank.settings.check_enabled()
     target = name_forms.new_path(new_name, bank.layout) if new_name else ""
@@ -126,7 +126,7 @@ def restore(bank: Bank, name: str, new_name: str = "") -> str:
 
 
 def _in_trash(note: Trashed) -> str:
-    """Return what a note without an id is known by while it is deleted."""
+    """Return the key of a deleted note without an id."""
     return f".trash/{note.stamp}/{note.path}"
 
 
@@ -145,11 +145,11 @@ def merge(
     source_type: str = "manual",
     source_agent: str = "",
 ) -> Merged:
-    """Make one note of several: all of it or nothing.
+    """Merge several notes into one, all or nothing.
 
-    `target` gets `content`; the sources go to the trash and links to them lead to the target. Its
-    front matter, unless the content brings its own, has the sources' tags and references. The
-    target may be one of the sources, else it must be a free name.
+    `target` gets `content`; the sources are moved to the trash and links to them are redirected to
+    the target. Unless the content has front matter, the target gets the sources' tags and
+    references. The target may be one of the sources; otherwise its name must be free.
     """
     bank.settings.check_enabled()
     if not content.strip():
@@ -172,7 +172,7 @@ def merge(
         away = [Change(path, None, etags[path], trash=True) for path in paths if path != goal]
         others = [change for change in links if change.path not in etags]
         written = Change(goal, note_parser.encoded(text), etags.get(goal, files.ABSENT))
-        old = goal if goal in etags else ""  # its text goes to the trash, as that of the others
+        old = goal if goal in etags else ""  # its old text goes to the trash, too
         bank.store.apply([written, *away, *others], given=content, keep=old)
     bank.catch_up()
     meta = note_parser.parse(goal, text.encode())
@@ -192,17 +192,17 @@ def merge(
 
 
 def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
-    """Return what the manifest knows of some notes, brought up to their files under the lock."""
+    """Return the up-to-date manifest rows of notes; the caller holds the lock."""
     bank.catch_up(insist=True)
     rows = bank.read(lambda view: [note_rows.note_at(view.manifest, path) for path in paths])
     found = [row for row in rows if row is not None]
     if len(found) != len(paths):
-        raise Conflict("a note changed or went away meanwhile", Hint.LOOK_AND_REPEAT)
+        raise Conflict("a note was changed or deleted meanwhile", Hint.LOOK_AND_REPEAT)
     return found
 
 
 def _relinked(bank: Bank, moves: Mapping[str, str], *, gone: bool = False) -> list[Change]:
-    """Return the changes that make links to moved notes, and their own relative links, right."""
+    """Return the changes that rewrite links to moved notes, and the notes' own relative links."""
 
     def touching(view: View) -> dict[str, list[LinkRow]]:
         found: dict[str, list[LinkRow]] = {}
@@ -240,7 +240,7 @@ def _retarget(
     *,
     gone: bool,
 ) -> Callable[[Link], str | None]:
-    """Say for each link of a note what it must be called once the notes have moved."""
+    """Return a function that gives the new target of each link of a note."""
     leads = {(row.line, row.target): row.dest_key for row in rows}
     home = moves.get(source, source)
 
@@ -261,7 +261,7 @@ def _retarget(
 
 
 def _relative(written: str, source: str, home: str, goal: str) -> str | None:
-    """Return a relative link as it is called from `home`; one to a ghost keeps its file."""
+    """Return a relative link's new target, seen from `home`; a ghost's file stays the same."""
     place = goal or posixpath.normpath(posixpath.join(posixpath.dirname(source), written))
     new = posixpath.relpath(place, posixpath.dirname(home) or ".")
     if written.startswith("./") and not new.startswith("."):
@@ -272,9 +272,9 @@ def _relative(written: str, source: str, home: str, goal: str) -> str | None:
 def _named(
     written: str, old: str, new: str, taken: Callable[[str], bool], *, gone: bool
 ) -> str | None:
-    """Return a wikilink's new target, as short as it was if that says which note is meant.
+    """Return a wikilink's new target, as short as before if that is unambiguous.
 
-    None when the link goes by title, alias or id, which the note keeps unless it is gone.
+    None if the link uses a title, alias or id, which the note keeps unless it is `gone`.
     """
     spoken = names.key(written)
     old_key = names.key(names.name_of(old))

@@ -1,4 +1,4 @@
-"""Follow links: out of a note, into it, to ghosts, between two notes."""
+"""Links of a note, ghosts, paths between notes, and related notes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NoteLinks:
 
 @dataclass(frozen=True, slots=True)
 class Ghost:
-    """A link's target that is no note."""
+    """A link target that is not a note."""
 
     name: str
     count: int
@@ -37,7 +37,7 @@ class Ghost:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One link of a path; `source` links to `target`, whichever way it is walked."""
+    """One link of a path, from `source` to `target`; a path may follow it backwards."""
 
     source: str
     target: str
@@ -53,9 +53,9 @@ class Related:
 
 
 def links_of(bank: Bank, name: str) -> NoteLinks:
-    """Return the links out of a note and into it; for `ghost:NAME`, those into the ghost.
+    """Return the links from a note and to it; for `ghost:NAME`, those to the ghost.
 
-    A name that no note has but a ghost does is taken for the ghost. Raises NoteNotFound.
+    A name of a ghost that no note has means the ghost. Raises NoteNotFound.
     """
     node = node_of(bank, name)
     if node.startswith(GHOST):
@@ -79,7 +79,7 @@ def links_of(bank: Bank, name: str) -> NoteLinks:
 
 
 def ghosts(bank: Bank) -> tuple[Ghost, ...]:
-    """Return the targets that are no notes, the most linked first."""
+    """Return the link targets that are not notes, the most linked first."""
     bank.catch_up()
     rows = bank.read(lambda view: link_table.all_links(view.manifest))
     sources: dict[str, list[str]] = {}
@@ -91,7 +91,7 @@ def ghosts(bank: Bank) -> tuple[Ghost, ...]:
 
 
 def path_between(bank: Bank, start: str, goal: str) -> tuple[Step, ...]:
-    """Return the shortest chain of links between two notes or ghosts; empty when there is none."""
+    """Return the shortest path of links between two notes or ghosts; empty if there is none."""
     first, last = node_of(bank, start), node_of(bank, goal)
     return tuple(Step(*edge) for edge in _graph(bank).path(first, last))
 
@@ -119,6 +119,6 @@ def count_problems(view: View) -> Counter[str]:
 
 
 def _graph(bank: Bank) -> LinkGraph:
-    from memory_bank.manifest.link_graph import LinkGraph  # start-up: most questions need no walk
+    from memory_bank.manifest.link_graph import LinkGraph  # start-up: few calls need the graph
 
     return LinkGraph(bank.read(lambda view: link_table.edges(view.manifest)))

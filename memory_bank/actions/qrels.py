@@ -25,12 +25,12 @@ class Qrels:
     text: str
     find: Mapping[str, float]
     place: str = ""
-    """Where it is written, as `file:line`."""
+    """Its place, as `file:line`."""
     lines: Sequence[str] = ()
-    """The lines of the file from there on that are its own, to point into."""
+    """Its lines in the file, to find the places of names."""
 
     def place_of(self, name: str) -> str:
-        """Return the place of a name within the query, or the query's where it can't be told."""
+        """Return the place of a name in the query; the query's place if it is not found."""
         file, _, first = self.place.rpartition(":")
         for number, line in enumerate(self.lines):
             if json.dumps(name, ensure_ascii=False) in line or f"'{name}'" in line:
@@ -43,12 +43,12 @@ def read(file: Path) -> list[Qrels]:
     text = text_of(file)
     found = list(_toml(file, text) if file.suffix.lower() == ".toml" else _jsonl(file, text))
     if not found:
-        raise BadInput(f"{file}: there is no query in it", _SHAPE)
+        raise BadInput(f"{file}: the file has no query", _SHAPE)
     return found
 
 
 def text_of(file: Path) -> str:
-    """Return a file's text; raise BadInput when it can't be read or is no UTF-8."""
+    """Return a file's text; raise BadInput if it can't be read or is not UTF-8."""
     try:
         return file.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -66,9 +66,9 @@ def objects(file: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
         try:
             entry = json.loads(line)
         except ValueError as error:
-            raise BadInput(f"{place}: is no JSON: {error}", "write one object a line") from error
+            raise BadInput(f"{place}: is not JSON: {error}", "write one object per line") from error
         if not isinstance(entry, dict):
-            raise BadInput(f"{place}: is no JSON object", "write one object a line")
+            raise BadInput(f"{place}: is not a JSON object", "write one object per line")
         yield place, entry
 
 
@@ -86,13 +86,15 @@ def _toml(file: Path, text: str) -> Iterator[Qrels]:
         raise BadInput(f"{file}: {error}", _SHAPE) from error
     queries = entries.pop("queries", [])
     if entries:
-        raise BadInput(f"{file}: unknown key {min(entries)!r}", "queries stand under [[queries]]")
+        raise BadInput(
+            f"{file}: unknown key {min(entries)!r}", "write queries as [[queries]] tables"
+        )
     if not isinstance(queries, list) or not all(isinstance(entry, dict) for entry in queries):
-        raise BadInput(f"{file}: `queries` is no list of tables", "queries stand under [[queries]]")
+        raise BadInput(f"{file}: `queries` is not a list of tables", "write [[queries]] tables")
     lines = text.split("\n")
     starts = [number for number, line in enumerate(lines) if _HEADER.match(line)]
     blocks = [(start, lines[start:end]) for start, end in pairwise([*starts, len(lines)])]
-    if len(blocks) != len(queries):  # written inline: the parser tells no lines
+    if len(blocks) != len(queries):  # inline tables: the parser gives no line numbers
         blocks = [(0, lines)] * len(queries)
     for entry, (start, block) in zip(queries, blocks, strict=True):
         yield _qrels(entry, f"{file}:{start + 1}", block)
@@ -114,8 +116,8 @@ def _grades(find: object, place: str) -> dict[str, float]:
     if isinstance(find, list):
         find = dict.fromkeys(map(str, find), 1)
     if not isinstance(find, dict) or not find:
-        raise BadInput(f"{place}: the query says no note that must be found", _SHAPE)
+        raise BadInput(f"{place}: the query names no relevant note", _SHAPE)
     for name, grade in find.items():
         if isinstance(grade, bool) or not isinstance(grade, int | float) or not 0 < grade < inf:
-            raise BadInput(f"{place}: the grade of {name!r} is no number above 0", _SHAPE)
+            raise BadInput(f"{place}: the grade of {name!r} is not a number above 0", _SHAPE)
     return {str(name): float(grade) for name, grade in find.items()}

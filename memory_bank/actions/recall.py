@@ -1,4 +1,4 @@
-"""Find what the bank knows."""
+"""Search a bank's notes, and read the sections found."""
 
 import time
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = "1.0"
 MOST = 100
-"""Notes in an answer."""
-_CHANGING = "others changed notes all the time: some may be missing"
-_WORDLESS = "no note that links to it has the words: these do without them"
+"""Most notes in an answer."""
+_CHANGING = "notes kept changing during the search: some may be missing"
+_WORDLESS = "no linking note contains these words; showing all notes that link to it"
 _TRIES = 5
-"""How often an answer is made anew when a note changes while it is put together."""
+"""Attempts to get an answer during which no note changes."""
 
 
 class Also(NamedTuple):
@@ -48,7 +48,7 @@ class RecalledNote(NamedTuple):
 
     note_id: str
     path: str
-    """Below the bank."""
+    """Relative to the bank."""
     line: int
     """1-based line of the file where the matching passage starts."""
     title: str
@@ -66,22 +66,22 @@ class RecalledNote(NamedTuple):
     source_type: str
     source_agent: str
     edited_by: tuple[str, ...]
-    """Agents that are known to have changed it, its author left out."""
+    """Agents that are known to have changed it, without its author."""
     created_at: str
     access_count: int
     """Before this answer."""
     last_accessed_at: str
-    """Before this answer; empty where it never was."""
+    """Before this answer; empty if it was never accessed."""
     relevance_score: float
     reasons: tuple[Reason, ...]
     also: tuple[Also, ...]
     superseded_by: str | None = None
     links: tuple[LinkShown, ...] | None = None
-    """Those that lead to the note or ghost that was asked for, the fittest first."""
+    """Links to the note or ghost of `linked_to`, the most relevant first."""
 
 
 class Recalled(NamedTuple):
-    """An answer: notes by relevance, how they were searched, and what made it poorer."""
+    """An answer: notes by relevance, the mode used, and problems of the search."""
 
     schema_version: str
     query: str
@@ -107,14 +107,14 @@ def recall(
     count_access: bool = True,
     progress: "Progress | None" = None,
 ) -> Recalled:
-    """Return the notes that answer a query, best first, one entry a note with its best section.
+    """Return the notes that match a query, best first, each once with its best section.
 
-    `limit` is held between 1 and 100; `tags` must all be there. Filters apply before ranking.
-    With `linked_to`, the name of a note or ghost (a source file, say), only notes that link to it,
-    with those links, the one first whose words fit the query; if none has the words, all of them.
-    Unless `count_access` is false, each returned note's access count goes up by one afterwards.
-    Raises BadInput for an unknown mode or time, NoteNotFound for a `linked_to` that is no note
-    and no file.
+    `limit` is clamped to 1 to 100; notes need all of `tags`. Filters apply before ranking. With
+    `linked_to`, the name of a note or ghost (such as a source file), only notes that link to it,
+    with those links, the most relevant link first; if none matches the query, all of them.
+    Unless `count_access` is false, each returned note's access count is then increased by one.
+    Raises BadInput for an unknown mode or time, NoteNotFound for a `linked_to` that is neither a
+    note nor a file.
     """
     bank.settings.check_enabled()
     mode = mode or bank.settings.search.mode
@@ -131,7 +131,7 @@ def recall(
     with bank.lock:
         answer, hits = _answer(bank, wanted, progress)
         if wanted.node and query and not hits:
-            answer, hits = _answer(bank, wanted._replace(query="", asked=query), progress)
+            answer, hits = _answer(bank, wanted._replace(query="", words=query), progress)
             problem = answer.problem or (_WORDLESS if hits else None)
             answer = answer._replace(query=query, problem=problem)
         if not (count_access and hits):
@@ -147,19 +147,19 @@ class _Wanted(NamedTuple):
     limit: int
     archived: bool
     node: str
-    """The note or ghost that hits must link to; empty when any may be found."""
-    asked: str = ""
-    """What was asked, where it is not searched for."""
+    """The note or ghost that hits must link to; empty for any."""
+    words: str = ""
+    """The words to sort links by if the query is empty."""
 
 
 def _answer(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> tuple[Recalled, list[Hit]]:
-    """Search, and read the sections found; once more when a note changed in between.
+    """Search, and read the sections found; repeat if a note changed in between.
 
-    The hits returned are those of the notes in the answer. The caller holds the bank's lock.
+    Returns the hits of the notes in the answer. The caller holds the bank's lock.
     """
     for _ in range(_TRIES):
         problem = bank.catch_up(progress)
-        found, notes, changed = bank.read(lambda view: _asked(bank, view, wanted))
+        found, notes, changed = bank.read(lambda view: _checked_search(bank, view, wanted))
         if None not in notes and not changed:
             break
     else:
@@ -177,27 +177,27 @@ def _answer(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> tuple[R
     return answer, [hit for hit, note in zip(found.hits, notes, strict=True) if note is not None]
 
 
-def _asked(
+def _checked_search(
     bank: Bank, view: View, wanted: _Wanted
 ) -> tuple[SearchResult, list[RecalledNote | None], bool]:
-    """Search, and tell whether another process was changing the index.
+    """Search, and tell whether another process changed the index meanwhile.
 
-    Its manifest and its words then had different rows of a note, which hid it.
+    Its manifest and its retrievers may then disagree about a note, which hides it.
     """
     manifest = view.manifest
     before = manifest.version()
-    found, notes = _found(bank, view, wanted)
+    found, notes = _search(bank, view, wanted)
     return found, notes, manifest.version() != before or manifest.unfinished()
 
 
-def _found(
+def _search(
     bank: Bank, view: View, wanted: _Wanted
 ) -> tuple[SearchResult, list[RecalledNote | None]]:
     known = filters.fields(view.manifest) if ":" in wanted.query else ()
     parsed = parse(wanted.query, known)
-    asked = [_spelled(bank, one) for one in (*parsed.conditions, *wanted.conditions)]
-    written = bank.logs.updates.all() if any(one.key == "since" for one in asked) else {}
-    within = filters.scope(view.manifest, asked, hidden=wanted.archived, written=written)
+    required = [_with_link_names(bank, one) for one in (*parsed.conditions, *wanted.conditions)]
+    written = bank.logs.updates.all() if any(one.key == "since" for one in required) else {}
+    within = filters.scope(view.manifest, required, hidden=wanted.archived, written=written)
     links = linked(view, wanted.node) if wanted.node else None
     found = view.engine.search(
         parsed.question,
@@ -207,24 +207,26 @@ def _found(
         now=time.time(),
     )
     text = parsed.question.text
-    why = {number: _fittest(into, wanted.asked or text) for number, into in (links or {}).items()}
+    by_note = {
+        number: _sorted(into, wanted.words or text) for number, into in (links or {}).items()
+    }
     edited = editors(bank, [note_of(hit.document) for hit in found.hits])
     return found, [
-        _recalled(view, hit, text, edited[hit.document.key], why.get(hit.document.number))
+        _recalled(view, hit, text, edited[hit.document.key], by_note.get(hit.document.number))
         for hit in found.hits
     ]
 
 
-def _spelled(bank: Bank, condition: filters.Condition) -> filters.Condition:
-    """Return a condition with the files that it names as links name them."""
+def _with_link_names(bank: Bank, condition: filters.Condition) -> filters.Condition:
+    """Return a condition with its file names in the form that links use."""
     if condition.key != "links" or not isinstance(condition.value, str):
         return condition
     files = (of_file(file, bank.layout) for file in condition.value.split(","))
     return condition._replace(value=",".join(files))
 
 
-def _fittest(links: Sequence[LinkShown], text: str) -> tuple[LinkShown, ...]:
-    """Return links with those first that have the most of a question's words around them."""
+def _sorted(links: Sequence[LinkShown], text: str) -> tuple[LinkShown, ...]:
+    """Return links sorted by the number of the query's words around them, descending."""
     return tuple(sorted(links, key=lambda link: -snippets.count_words(text, link.context)))
 
 
@@ -235,7 +237,7 @@ def _recalled(
     edited_by: tuple[str, ...],
     links: tuple[LinkShown, ...] | None,
 ) -> RecalledNote | None:
-    """Read what was found from its file; None when the file is not what was indexed any more."""
+    """Read a hit's section from its file; None if the file changed since it was indexed."""
     note = note_of(hit.document)
     section = hit.best.section
     content = _text(view, hit, Span(section.line, section.end_line))
@@ -278,7 +280,7 @@ def _recalled(
 
 
 def _text(view: View, hit: Hit, span: Span) -> str | None:
-    """Return lines of a hit's document, if it still is what was indexed."""
+    """Return lines of a hit's document; None if it changed since it was indexed."""
     return view.source.text(hit.document.key, hit.document.hash, span)
 
 

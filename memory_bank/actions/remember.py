@@ -1,4 +1,4 @@
-"""Write down what should be known later."""
+"""Remember a content: write a new note, or update the one with the same content."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SCHEMA_VERSION = "1.0"
 DEFAULT_TYPE = "fact"
 SOURCE_TYPES = ("manual", "agent", SESSION, "import")
 Reference = Entity | Mapping[str, object] | str
-"""An entity, or what names one: `{kind, id}`, `KIND:ID`."""
+"""An entity, `{kind, id}` or `KIND:ID`."""
 CREATED, UPDATED = "created", "updated_existing"
 _NAME_LIMIT = 60
 _MOST_NAMES = 1000
@@ -44,23 +44,23 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What became of a content: the note it is in."""
+    """The note that has the content."""
 
     schema_version: str
     note_id: str
-    """Its id; its path where it has none."""
+    """Its id; its path if it has none."""
     action: str
     """`created` or `updated_existing`."""
     content_hash: str
     tags: tuple[str, ...]
     created_at: str
     path: str
-    """Below the bank."""
+    """Relative to the bank."""
     etag: str
     type: str
     source_type: str
     same_as: str | None = None
-    """Path of a note with the same content on the other side of what git tracks."""
+    """Path of a note with the same content, if only one of the two is tracked by git."""
     warning: str | None = None
     """What a person should know of where the note is, as that git would track a session's."""
 
@@ -78,13 +78,13 @@ def remember(
     source_type: str = "manual",
     source_agent: str = "",
 ) -> Remembered:
-    """Keep a content as a note, or update the live note that has the same content.
+    """Write a content as a new note, or update the note that has the same content.
 
-    Content is the same when its normalised text is; then tags and references are merged, the
-    access count goes up and the note counts as updated, which no byte of it says. A note that git
-    tracks and one that it ignores, as it does those of sessions, are never one: the answer names
-    the other. A new note is named by `name`, else by its type's folder and its first words. Raises
-    BadInput for empty content or tags, or a source that is none; NoteExists for a taken `name`.
+    Contents are the same if their normalised texts are; then tags and references are merged, the
+    access count is increased and the time of update is recorded outside the note. A note that git
+    tracks and one that it ignores, such as a session's, are never merged: the answer names the
+    other. A new note is named by `name`, by default by its type's folder and its first words.
+    Raises BadInput for empty content or tags or an unknown source, NoteExists for a taken `name`.
     """
     check_content(bank, content)
     check_source(source_type)
@@ -95,7 +95,7 @@ def remember(
         "file_refs": [name_forms.of_file(file, bank.layout) for file in file_refs],
         "symbol_refs": list(symbol_refs),
     }
-    with bank.lock, bank.store.writing():  # nobody else writes the same content meanwhile
+    with bank.lock, bank.store.writing():  # so that nobody writes the same content meanwhile
         bank.catch_up()
         hashed = content_hash(content)
         kind, by = known_type(type) or DEFAULT_TYPE, writer(source_type, source_agent)
@@ -147,7 +147,7 @@ def session_note(
     symbol_refs: Sequence[str] = (),
     source_agent: str = "",
 ) -> Remembered:
-    """Keep a content as a note of the running session, in `sessions/`, which git ignores.
+    """Write a content as a note of the current session, in `sessions/`, which git ignores.
 
     Raises as `remember` does.
     """
@@ -164,15 +164,15 @@ def session_note(
 
 
 def check_content(bank: Bank, content: str) -> None:
-    """Raise BadInput for a content that can't become a note, or that would never be found."""
+    """Raise BadInput for content that is empty or too large."""
     bank.settings.check_enabled()
     if not content.strip():
         raise BadInput("content must not be empty", Hint.GIVE_TEXT)
-    check_size(bank, content)  # before anything long is done with it
+    check_size(bank, content)  # before any slow processing
 
 
 def check_size(bank: Bank, text: str) -> None:
-    """Raise BadInput for a text of a note that is too large to be indexed, or is no text."""
+    """Raise BadInput for a note's text that is too large to be indexed or can't be encoded."""
     size, most = len(note_parser.encoded(text)), bank.settings.memory.max_note_bytes
     if size > most:
         raise BadInput(
@@ -188,22 +188,22 @@ def entity(reference: Reference) -> Entity:
     found = entity_of(reference)
     if found is None:
         raise BadInput(
-            f"{str(reference)[:_SHOWN]!r} is no entity",
+            f"{str(reference)[:_SHOWN]!r} is not an entity",
             Hint.WRITE_ENTITY,
         )
     return found
 
 
 def check_source(source_type: str) -> None:
-    """Raise BadInput for a source that notes don't have."""
+    """Raise BadInput for an unknown source type."""
     if source_type not in SOURCE_TYPES:
         raise BadInput(
-            f"{source_type!r} is no source of notes", f"choose one of: {', '.join(SOURCE_TYPES)}"
+            f"{source_type!r} is not a source type", f"choose one of: {', '.join(SOURCE_TYPES)}"
         )
 
 
 class Merge(NamedTuple):
-    """What became of a content that a note has already."""
+    """The result of merging into a note with the same content."""
 
     done: Remembered
     changed: bool
@@ -213,7 +213,7 @@ class Merge(NamedTuple):
 def merge_into(
     bank: Bank, known: NoteRow, tags: Sequence[str], refs: Mapping[str, list[Any]]
 ) -> Merge:
-    """Merge tags and references into the note that has the content; the index is not updated."""
+    """Merge tags and references into a note; the index is not updated."""
     had: dict[str, list[Any]] = {"tags": list(known.tags)}
     had |= {key: list(known.rest.get(key, ())) for key in refs}
     merged = {
@@ -242,14 +242,14 @@ def merge_into(
 
 
 def with_keys(text: str, changes: Mapping[str, object]) -> str:
-    """Set keys of a note's front matter, under the names that it has for them."""
+    """Set keys of a note's front matter, in the spelling that it uses."""
     raw, _ = frontmatter.metadata(frontmatter.split(text))
     found = {key_of(raw, name): value for name, value in changes.items()}
     return frontmatter.set_keys(text, found) if found else text
 
 
 def first_path(bank: Bank, content: str, kind: str, name: str) -> str:
-    """Return the path that a new note gets if it is free."""
+    """Return the preferred path of a new note."""
     if name:
         return name_forms.new_path(name, bank.layout)
     return f"{folder_of(kind)}/{slug(_first_words(content), _NAME_LIMIT)}.md"
@@ -271,7 +271,7 @@ def create_note(bank: Bank, text: str, content: str, kind: str, name: str) -> tu
 
 
 def _first_words(content: str) -> str:
-    """Return the first line that says something, without Markdown's marks before it."""
+    """Return the first sentence of the first line with words, without Markdown marks."""
     lines = (line.strip().lstrip("#>*-+ \t") for line in content.splitlines())
     first = next((line for line in lines if any(char.isalnum() for char in line)), "")
     return first.split(". ")[0]

@@ -1,4 +1,4 @@
-"""Put one setting into a TOML file's text; every other character stays."""
+"""Set one setting in the text of a TOML file; every other character stays."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _END = r"[ \t]*(?:#[^\r\n]*)?\r?$"
 
 
 def with_setting(text: str, section: str, key: str, value: str) -> str:
-    """Return the text with `key = "value"` in a section; raise BadSetting when no place fits.
+    """Return the text with `key = "value"` in a section; raise BadSetting if that is impossible.
 
-    Each place is tried until the parser reads what is wanted and nothing else has changed.
+    Each candidate is parsed, until one has the new value and no other change.
     """
     before = toml.loads(text)
     wanted = {**before, section: {**before.get(section, {}), key: value}}
@@ -29,8 +29,8 @@ def with_setting(text: str, section: str, key: str, value: str) -> str:
         except ValueError:
             continue
     raise BadSetting(
-        f"{section}.{key} can't be set by a program in this file",
-        f"write {key} = {json.dumps(value)} under [{section}] yourself",
+        f"{section}.{key} can't be set automatically in this file",
+        f"add {key} = {json.dumps(value)} under [{section}] by hand",
     )
 
 

@@ -1,4 +1,4 @@
-"""Show the settings that hold; nothing secret is in what is shown."""
+"""The effective settings, with secrets masked."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _PASSWORD = re.compile(r"(?<=://)[^/@\s]*@")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting as it holds now."""
+    """One effective setting."""
 
     name: str
     """Section and key, joined by a dot."""
     value: object
     default: object
     origin: str
-    """`default`, `file:line`, or the name of a variable."""
+    """`default`, `file:line`, or the name of an environment variable."""
     help: str
     private: bool
     """Whether only the user's own file or environment may set it."""
@@ -28,11 +28,11 @@ class Setting:
 
 
 def settings_of(settings: Settings) -> tuple[Setting, ...]:
-    """Return every setting with its value and where it comes from; keys are never shown."""
+    """Return every setting with its value and origin; keys are masked."""
     return tuple(
         Setting(
             name=f"{section}.{key}",
-            value=_told(getattr(settings.section(section), key), meta),
+            value=_masked(getattr(settings.section(section), key), meta),
             default=default,
             origin=settings.origins.get(f"{section}.{key}", "default"),
             help=meta.told,
@@ -43,8 +43,8 @@ def settings_of(settings: Settings) -> tuple[Setting, ...]:
     )
 
 
-def _told(value: object, meta: Key) -> object:
-    """Return a value as it may be shown: no key, and no password in an address."""
+def _masked(value: object, meta: Key) -> object:
+    """Return a value with keys and the passwords of URLs masked."""
     if meta.secret and value:
         return _HIDDEN
     return _PASSWORD.sub(f"{_HIDDEN}@", value) if isinstance(value, str) else value

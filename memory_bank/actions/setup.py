@@ -1,4 +1,4 @@
-"""Make a bank."""
+"""Create a bank."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from memory_bank.notes import files
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A bank that is there now."""
+    """A bank that exists now."""
 
     bank: str
     created: tuple[str, ...]
-    """Files that were not there before."""
+    """New files."""
 
 
 def init(folder: str | Path | None = None, *, user: str = "") -> Made:
-    """Make `.memories` in a folder (the working directory), or the user's own bank of a name.
+    """Create `.memories` in a folder (the working directory), or the user's own bank of a name.
 
-    With the setting `storage_strategy = "user"`, a project's bank is the user's, named like it.
-    What is there already stays as it is. Raises BadName, NoBank for a `.memories` that is a
+    With the setting `storage_strategy = "user"`, a project's bank is a user bank with the project's
+    name. Existing files are not changed. Raises BadName, NoBank for a `.memories` that is a
     symbolic link, StorageFailed.
     """
     place = Path(folder or Path.cwd()).resolve()
@@ -41,7 +41,7 @@ def init(folder: str | Path | None = None, *, user: str = "") -> Made:
     try:
         files.make_folder(root)
     except OSError as error:
-        raise StorageFailed(f"{root} can't be made: {error.strerror}") from error
+        raise StorageFailed(f"{root} can't be created: {error.strerror}") from error
     for file, text in wanted.items():
         if not file.exists():
             files.replace(file, text.encode(), files.ABSENT)

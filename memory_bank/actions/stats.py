@@ -1,4 +1,4 @@
-"""Count what is there, and name what is wrong."""
+"""Statistics of a bank: counts of notes, tags, types and links."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FEW = 10
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """Counts over the live notes of a bank."""
+    """Counts over the notes of a bank."""
 
     count: int
     total_bytes: int
@@ -28,7 +28,7 @@ class Stats:
     ghosts: int
     broken_links: int
     orphans: int
-    """Notes that link nowhere and that nothing links to."""
+    """Notes without links in either direction."""
     unindexed: int
 
 
@@ -60,9 +60,9 @@ def _stats(view: View) -> Stats:
 
 
 def readable(size: int) -> str:
-    """Return a number of bytes in the largest unit that it fills, 1 KB being 1,000 bytes: `45KB`.
+    """Return a number of bytes in the largest fitting unit: `45KB`; 1 KB is 1,000 bytes.
 
-    Below ten of a unit there is one decimal.
+    Amounts below ten have one decimal.
     """
     amount, unit = float(size), "B"
     for larger in ("KB", "MB", "GB", "TB"):

@@ -1,4 +1,4 @@
-"""Find the notes and lines that relevance judgements name; tell whether an answer shows them."""
+"""Resolve relevance judgements to notes and sections, and match answers against them."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from memory_bank.errors import BadInput, Conflict, MemoryBankError, NoteNotFound
 _LINE = re.compile(r"(.+):([1-9]\d*)", re.DOTALL)
 _MOST_NAMED = 5
 Lines = tuple[int, int]
-"""First and last line of a section, both 1-based and within."""
+"""First and last line of a section, 1-based and inclusive."""
 
 
 @dataclass(slots=True)
 class Targets:
-    """The notes that a query must find; a note is a target once, with its best grade."""
+    """The relevant notes of a query, each with its best grade."""
 
     qrels: Qrels
     grades: dict[str, float] = field(default_factory=dict)
     """By path."""
     sections: dict[str, list[Lines]] = field(default_factory=dict)
-    """Sections of which one must be shown; a note that isn't in it may be shown by any."""
+    """For notes judged by section, the sections of which one must be shown."""
 
     def shows(self, note: RecalledNote) -> bool:
-        """Tell whether an answer shows a note where it must."""
+        """Tell whether a result shows a relevant section of its note."""
         if note.path not in self.sections:
             return True
         shown = (note.line, *(other.line for other in note.also))
@@ -39,12 +39,12 @@ class Targets:
         return any(first <= line <= last for line in shown for first, last in spans)
 
     def names(self, notes: Iterable[RecalledNote]) -> list[str]:
-        """Return an answer's paths; a note that shows another section than asked for is no hit."""
+        """Return the paths of results; with a line added if another section is relevant."""
         return [note.path if self.shows(note) else f"{note.path}:{note.line}" for note in notes]
 
 
 def resolve(bank: Bank, qrels: Sequence[Qrels]) -> list[Targets]:
-    """Find the notes and sections that judgements name; raise BadInput naming those of all lost.
+    """Resolve judgements to notes and sections; raise BadInput listing those that are missing.
 
     The index must be up to date.
     """
@@ -69,13 +69,13 @@ def _add(targets: Targets, path: str, lines: Lines | None, grade: float) -> None
     known = path in targets.grades
     targets.grades[path] = max(grade, targets.grades.get(path, 0.0))
     if lines is None:
-        targets.sections.pop(path, None)  # the whole note will do
+        targets.sections.pop(path, None)  # any section of the note is relevant
     elif not known or path in targets.sections:
         targets.sections.setdefault(path, []).append(lines)
 
 
 def _place(bank: Bank, name: str) -> tuple[str, Lines | None]:
-    """Return the note that a name means, and the lines when it names a section."""
+    """Resolve a name to a note, and to the lines of a section if it names one."""
     whole = _candidates(bank, name)
     if len(whole) == 1:
         return whole[0], None
@@ -95,7 +95,7 @@ def _candidates(bank: Bank, name: str) -> list[str]:
 
 
 def _under(bank: Bank, path: str, heading: str) -> Lines:
-    """Return the lines under a heading, those under the headings below it included."""
+    """Return the lines of a heading's section, including its subsections."""
     sections = bank.store.read(path).body.sections
     try:
         top = section_of(sections, heading)
@@ -109,7 +109,7 @@ def _under(bank: Bank, path: str, heading: str) -> Lines:
 
 
 def _around(bank: Bank, path: str, line: int) -> Lines:
-    """Return the lines of the section that a line stands in."""
+    """Return the lines of the section that contains a line."""
     for section in bank.store.read(path).body.sections:
         if section.line <= line < section.end_line:
             return section.line, section.end_line - 1

@@ -1,1 +1,1 @@
-"""What is wrong with a bank: one file a rule."""
+"""Lint rules for banks, one file for each rule."""

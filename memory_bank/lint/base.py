@@ -1,12 +1,12 @@
-"""The contract of a lint rule, what a rule is told of a bank, and the run of all rules.
+"""The interface of lint rules, their context, and the run of all rules.
 
 A rule is a module of this package with
 
 * `SUMMARY`, a line that says what it finds,
 * `SEVERITY`, `error`, `warning` or `info`,
-* `check(bank)`, which yields a `Place` for each thing that is wrong.
+* `check(bank)`, which yields a `Place` for each problem.
 
-Nothing registers it. Its name is that of its file, with `-` for `_`.
+It needs no registration. Its name is that of its file, with `-` for `_`.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ Fact = TypeVar("Fact")
 
 
 class Place(NamedTuple):
-    """What a rule says of a place."""
+    """A problem that a rule found, with its place."""
 
     path: str
-    """Of the file, below the bank."""
+    """The file's path, relative to the bank."""
     line: int
-    """1-based; 1 where the whole file is meant."""
+    """1-based; 1 for the whole file."""
     message: str
-    """What is wrong."""
+    """The problem."""
     fix: str | None = None
-    """What would put it right: the name to write instead, or what to do; None if nobody knows."""
+    """How to fix it: the name to write instead, or what to do; None if unknown."""
 
 
 class Finding(NamedTuple):
-    """What a rule says of a place, and how much it matters."""
+    """A problem with its rule and severity."""
 
     rule: str
     severity: Severity
@@ -61,68 +61,68 @@ class Finding(NamedTuple):
 
 
 class Rule(Protocol):
-    """What the module of a rule has."""
+    """The module of a rule."""
 
     SUMMARY: str
     SEVERITY: Severity
 
     def check(self, bank: Context) -> Iterable[Place]:
-        """Yield what is wrong. It changes nothing and may be asked twice."""
+        """Yield the problems. It changes nothing and may be called repeatedly."""
 
 
 class Context:
-    """What a rule may know of a bank. Nothing is read before it is asked for."""
+    """A rule's access to a bank; everything is read lazily."""
 
     def __init__(
         self, layout: Layout, settings: Settings, store: Store, manifest: Manifest
     ) -> None:
-        """Look at a bank whose index is up to date."""
+        """Give access to a bank whose index is up to date."""
         self.layout = layout
         self.settings = settings
         self.manifest = manifest
-        """What is indexed: ask it rather than the files."""
+        """The indexed documents; prefer it to reading files."""
         self._store = store
         self._facts: dict[Callable[..., Any], tuple[Any, ...]] = {}
 
-    def once(self, ask: Callable[[Context], Iterable[Fact]]) -> tuple[Fact, ...]:
-        """Return what a function yields of the bank, which is asked once, whoever wants it."""
-        if ask not in self._facts:
-            self._facts[ask] = tuple(ask(self))
-        return cast("tuple[Fact, ...]", self._facts[ask])
+    def once(self, function: Callable[[Context], Iterable[Fact]]) -> tuple[Fact, ...]:
+        """Return what a function yields for this bank; it is called once and cached."""
+        if function not in self._facts:
+            self._facts[function] = tuple(function(self))
+        return cast("tuple[Fact, ...]", self._facts[function])
 
     @cached_property
     def files(self) -> tuple[str, ...]:
-        """The paths of all files that may be notes, those that are not indexed too."""
+        """The paths of all files that may be notes, including those not indexed."""
         return tuple(sorted(self._store.scan().files))
 
     def text(self, path: str) -> str | None:
-        """Return what a file says; None if it went away, or can't be read."""
+        """Return a file's text; None if it was removed or can't be read."""
         with suppress(MemoryBankError):
             return decode(self._store.read_bytes(path)).text
         return None
 
     @cached_property
     def tree(self) -> Path | None:
-        """The work tree of git that holds the bank."""
+        """The git work tree that contains the bank."""
         return git.worktree(self.layout.root)
 
     def committed(self) -> Collection[str]:
-        """Return the paths, below the bank, of all files that were ever committed."""
+        """Return the paths, relative to the bank, of all files that were ever committed."""
         place = self.layout
         return CommitHistory(place.root, lambda: place.index / "commits.db").paths
 
     def moved(self, names: Collection[str], folder: Path) -> dict[str, str]:
-        """Map those names of files in a folder that git moved to what they are called there now.
+        """Map names of files in a folder that git moved to their new names.
 
-        What went out of the folder is left out.
+        Files that were moved out of the folder are omitted.
         """
         tree = git.worktree(folder)
         if tree is None or not names:
             return {}
         home = folder.relative_to(tree).as_posix()
         paths = {posixpath.normpath(f"{home}/{name}"): name for name in names}
-        ways = git.moved(tree, paths).items()
-        found = {paths[old]: posixpath.relpath(new, home) for old, new in ways}
+        moves = git.moved(tree, paths).items()
+        found = {paths[old]: posixpath.relpath(new, home) for old, new in moves}
         return {old: new for old, new in found.items() if not new.startswith("../")}
 
 
@@ -135,7 +135,7 @@ def rules() -> dict[str, Rule]:
 
 
 def findings(bank: Context) -> list[Finding]:
-    """Return what all rules find, the most severe first."""
+    """Return the findings of all rules, the most severe first."""
     found = (
         Finding(name, rule.SEVERITY, *place)
         for name, rule in rules().items()

@@ -1,4 +1,4 @@
-"""Links to several notes, or to a heading or block that a note lacks."""
+"""Ambiguous links, and links to a missing heading or block."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,7 @@ from memory_bank.lint.base import Context, Place
 from memory_bank.manifest import link_table
 from memory_bank.manifest.link_table import LinkRow
 
-SUMMARY = "a link leads to several notes, or to a heading or block that is not there"
+SUMMARY = "a link is ambiguous, or leads to a missing heading or block"
 SEVERITY = "warning"
 
 
@@ -17,7 +17,7 @@ def check(bank: Context) -> Iterator[Place]:
 
 
 def broken(bank: Context) -> Iterator[tuple[LinkRow, str]]:
-    """Yield the broken links, each with what is wrong with it."""
+    """Yield the broken links, each with its problem."""
     rows = bank.once(links)
     for row, problem in zip(rows, link_table.problems(bank.manifest, rows), strict=True):
         if problem:

@@ -17,7 +17,7 @@ SEVERITY = "warning"
 
 
 def check(bank: Context) -> Iterator[Place]:
-    """Yield each note whose content an older one has; what only this machine has is kept apart."""
+    """Yield each note with the content of an older one; private and tracked notes are separate."""
     groups = [
         [note for note in group if note.content_hash != content_hash("")] for group in _groups(bank)
     ]
@@ -31,15 +31,15 @@ def check(bank: Context) -> Iterator[Place]:
 
 
 def _groups(bank: Context) -> Iterator[Sequence[NoteRow]]:
-    """Yield the notes of each content that several have, the oldest first."""
+    """Yield the groups of notes with the same content, the oldest first."""
     for group in documents.sharing(bank.manifest, CONTENT):
         yield [note_rows.note_of(row) for row in group]
 
 
 def _shared(bank: Context, paths: Sequence[str]) -> set[str]:
-    """Return those of some notes that git tracks, or would."""
-    here = f"{folder_of(SESSION)}/"
-    asked = {bank.layout.root / path: path for path in paths if not path.startswith(here)}
+    """Return the notes that git tracks or would track."""
+    sessions = f"{folder_of(SESSION)}/"
+    by_file = {bank.layout.root / path: path for path in paths if not path.startswith(sessions)}
     if bank.tree is None:
-        return set(asked.values())
-    return {asked[file] for file in git.trackable(bank.tree, list(asked)) if file in asked}
+        return set(by_file.values())
+    return {by_file[file] for file in git.trackable(bank.tree, list(by_file)) if file in by_file}

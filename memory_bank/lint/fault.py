@@ -1,4 +1,4 @@
-"""Files that are indexed although something in them could not be read as it stands."""
+"""Indexed files with a fault, such as invalid front matter."""
 
 from collections.abc import Iterator
 
@@ -6,12 +6,12 @@ from memory_bank.lint.base import Context, Place
 from memory_bank.manifest import documents
 from memory_bank.notes.merge_conflicts import UNRESOLVED
 
-SUMMARY = "something in a note could not be read as it stands"
+SUMMARY = "a note has a fault, such as invalid front matter"
 SEVERITY = "warning"
 
 
 def check(bank: Context) -> Iterator[Place]:
-    """Yield the faults that reading met, merge conflicts left out."""
+    """Yield the faults of all notes, except merge conflicts."""
     for path, line, reason in documents.faults(bank.manifest):
         if reason != UNRESOLVED:
             yield Place(path, line, reason)

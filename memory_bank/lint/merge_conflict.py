@@ -1,4 +1,4 @@
-"""Notes with lines that git wrote where it could not merge."""
+"""Notes with unresolved merge conflicts of git."""
 
 from collections.abc import Iterator
 
@@ -8,11 +8,11 @@ from memory_bank.notes.merge_conflicts import UNRESOLVED
 
 SUMMARY = "a merge conflict was not resolved"
 SEVERITY = "error"
-_FIX = "keep what holds and remove the lines of <<<<<<<, ======= and >>>>>>>"
+_FIX = "keep the right lines and remove the lines of <<<<<<<, ======= and >>>>>>>"
 
 
 def check(bank: Context) -> Iterator[Place]:
-    """Yield each conflict; reading a note finds them."""
+    """Yield each conflict."""
     for path, line, reason in documents.faults(bank.manifest):
         if reason == UNRESOLVED:
             yield Place(path, line, UNRESOLVED, _FIX)

@@ -1,4 +1,4 @@
-"""Files of the project that notes name in `file_refs` and that are gone."""
+"""Missing files of the project in `file_refs`."""
 
 import os
 import posixpath
@@ -12,30 +12,30 @@ from memory_bank.notes import frontmatter
 from memory_bank.notes.block_positions import BREAK
 from memory_bank.notes.name_forms import of_file
 
-SUMMARY = "a file in file_refs is gone"
+SUMMARY = "a file in file_refs does not exist"
 SEVERITY = "warning"
 _NO_FILE = re.compile(r"[*?\[\0]|://|\A[A-Za-z]:|\A/|\A\.\.?(?:/|\Z)")
-"""Patterns, addresses, and what is not below the project: nothing is said of them."""
+"""Patterns, URLs, and paths outside the project, which are not checked."""
 _INSIDE = re.compile(r"[#:].*", re.DOTALL)
-"""A line or a heading behind a file's name."""
+"""A line or a heading after a file's name."""
 
 
 class _Missing(NamedTuple):
     note: str
     written: str
     file: str
-    """Below the project."""
+    """Relative to the project."""
 
 
 def check(bank: Context) -> Iterator[Place]:
-    """Yield the references to no file, with its new name where git moved it."""
+    """Yield the references to missing files, with the new name if git moved the file."""
     if not bank.layout.prefix:
-        return  # a bank without a project: nobody knows where its files are
+        return  # a bank without a project: the location of its files is unknown
     missing = list(_missing(bank))
     moved = bank.moved({one.file for one in missing}, bank.layout.project)
     for one in missing:
         new = moved.get(one.file)
-        what = "which git moved" if new else "which is gone"
+        what = "which git moved" if new else "which does not exist"
         line = _line(bank.text(one.note) or "", one.written)
         yield Place(one.note, line, f"file_refs names {one.written}, {what}", new)
 
@@ -53,14 +53,14 @@ def _missing(bank: Context) -> Iterator[_Missing]:
 
 
 def _exists(bank: Context, file: str) -> bool:
-    """Tell whether a file, or a note, has this name, perhaps with a line or heading behind it."""
+    """Tell whether a file or a note has this name, with or without its line or heading."""
     names = {file, _INSIDE.sub("", file)}
     folders = (bank.layout.project, bank.layout.root)
     return any(os.path.lexists(folder / name) for folder in folders for name in names)
 
 
 def _line(text: str, written: str) -> int:
-    """Return the line of the front matter that has a reference."""
+    """Return the line of a reference in the front matter."""
     parts = frontmatter.split(text)
     lines = BREAK.split(parts.opening + parts.block)
     return next((number for number, line in enumerate(lines, 1) if written in line), 1)

@@ -1,4 +1,4 @@
-"""Links to notes that have another name since git moved them."""
+"""Links to the former names of notes that git moved."""
 
 import posixpath
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from memory_bank.manifest.link_table import LinkRow
 from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.names import key, name_of
 
-SUMMARY = "a link leads nowhere since git moved the note"
+SUMMARY = "a link leads to a note's former name; git moved the note"
 SEVERITY = "warning"
 _REFERENCE = "reference"
 
 
 def check(bank: Context) -> Iterator[Place]:
-    """Yield the links to no note whose name is one that a note had before git moved it."""
+    """Yield the links to ghosts that were the name of a note before git moved it."""
     prefix = bank.layout.prefix
     ghosts = [
         (row, key(name_of(row.ghost.removeprefix(prefix))))
@@ -35,7 +35,7 @@ def check(bank: Context) -> Iterator[Place]:
 
 
 def _former(bank: Context, wanted: set[str]) -> dict[str, str]:
-    """Map names that are wanted to the paths, gone now, of the only notes that had them."""
+    """Map names to the former paths of the notes that had them, if only one had."""
     there = set(bank.files)
     found: dict[str, dict[int, set[str]]] = {}
     for path in bank.committed():
@@ -48,7 +48,7 @@ def _former(bank: Context, wanted: set[str]) -> dict[str, str]:
 
 
 def _written(row: LinkRow, new: str) -> str:
-    """Return how a link names the note at its new path."""
+    """Return a link's new target."""
     if row.kind == "markdown":
         return posixpath.relpath(new, posixpath.dirname(row.source_key) or ".")
     return name_of(new)

@@ -6,12 +6,12 @@ from memory_bank.lint.base import Context, Place
 from memory_bank.manifest import documents
 from memory_bank.notes import names
 
-SUMMARY = "a note has a name that no new note may have; it is read all the same"
+SUMMARY = "a note has a name that new notes must not have; it is indexed"
 SEVERITY = "info"
 
 
 def check(bank: Context) -> Iterator[Place]:
-    """Yield the notes of odd names, with what is odd."""
+    """Yield the notes with odd names, each with the reason."""
     for path in documents.hashes(bank.manifest):
         if reason := names.oddity(path):
             yield Place(path, 1, reason)

@@ -1,16 +1,16 @@
-"""Notes that claim one id."""
+"""Notes with the same id."""
 
 from collections.abc import Iterator
 
 from memory_bank.lint.base import Context, Place
 from memory_bank.manifest import documents
 
-SUMMARY = "several notes claim the same id"
+SUMMARY = "several notes have the same id"
 SEVERITY = "error"
 
 
 def check(bank: Context) -> Iterator[Place]:
-    """Yield each note whose id another one has too."""
+    """Yield each note whose id another note has."""
     for note_id, paths in bank.once(claimed):
         for path in paths:
             others = ", ".join(other for other in paths if other != path)
@@ -18,5 +18,5 @@ def check(bank: Context) -> Iterator[Place]:
 
 
 def claimed(bank: Context) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the ids that several notes claim, with their paths."""
+    """Return the ids that several notes have, with their paths."""
     return documents.same_ids(bank.manifest)

@@ -1,4 +1,4 @@
-"""Keys, tokens and passwords that stand in notes."""
+"""Keys, tokens and passwords in notes."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -6,18 +6,18 @@ from typing import NamedTuple
 from memory_bank import notes
 from memory_bank.lint.base import Context, Place
 
-SUMMARY = "a key, token or password stands in a note"
+SUMMARY = "a note contains a key, token or password"
 SEVERITY = "error"
 
 
 class SecretPlace(NamedTuple):
-    """A place where a secret stands; its value is told nowhere."""
+    """The place of a secret, without its value."""
 
     path: str
     line: int
     kind: str
     hash: str
-    """What `secrets.allow` names it by."""
+    """The hash to put into `secrets.allow`."""
 
 
 def check(bank: Context) -> Iterator[Place]:
@@ -27,7 +27,7 @@ def check(bank: Context) -> Iterator[Place]:
 
 
 def places(bank: Context) -> Iterator[SecretPlace]:
-    """Look for secrets in all files of the bank, those that are not indexed too."""
+    """Yield the secrets in all files of the bank, including those not indexed."""
     for path in bank.files:
         text = bank.text(path) or ""
         for secret in notes.secrets.find(text, bank.settings.secrets.allow):

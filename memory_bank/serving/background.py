@@ -1,6 +1,6 @@
-"""The work behind a front-end: warm up, watch the files, make vectors, tell who wants to know.
+"""Background work of a front-end: warm up, watch the files, compute vectors, notify listeners.
 
-It has a bank of its own, as another process would, so that no request waits for its lock.
+It opens the bank separately, as another process would, so that no request waits for its lock.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 Listener: TypeAlias = "Callable[[Changed], object]"
 
-_BEFORE = 0.05
-"""Seconds after `start`: the client's next question goes first."""
+_DELAY = 0.05
+"""Seconds after `start`, so that the client's next request goes first."""
 _RETRY = 5.0
-"""Seconds after which a bank that could not be opened, or watched, is looked for again."""
+"""Seconds before another attempt to open or watch a bank."""
 _TURN = 0.25
 """Seconds of embedding at a time."""
-_LATER = 60.0
-"""Seconds after which vectors that could not be made are tried again."""
-_PATIENCE = 2.0
-"""Seconds that `close` waits for what was begun; a kill would lose nothing either."""
+_EMBED_RETRY = 60.0
+"""Seconds before another attempt to compute vectors."""
+_CLOSE_SECONDS = 2.0
+"""Seconds that `close` waits for running work; even a kill would lose nothing."""
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Background:
     """A thread that watches the files of a shared bank, and one that embeds."""
 
     def __init__(self, shared: SharedBank, prepare: Callable[[], object] = lambda: None) -> None:
-        """Call `prepare` first, once the work starts; what it loads no request waits for then."""
+        """Prepare the threads; `prepare` is called first, to load modules before requests do."""
         self._listeners: dict[object, Listener] = {}
         self._shared = shared
         self._prepare = prepare
@@ -50,9 +50,9 @@ class Background:
         self._thread: threading.Thread | None = None
 
     def listen(self, listener: Listener) -> Callable[[], object]:
-        """Tell `listener` of each batch of changes, until what is returned is called.
+        """Call `listener` for each batch of changes; return a function that removes it.
 
-        It is called in the thread that watches, must return soon and raise nothing. An empty batch
+        It is called in the watching thread, must return quickly and raise nothing. An empty batch
         says that the files are watched from now on.
         """
         key = object()
@@ -60,36 +60,36 @@ class Background:
         return partial(self._listeners.pop, key, None)
 
     def start(self) -> None:
-        """Begin to work, if that has not begun; any thread may call it, as often as it likes."""
+        """Start the work unless it has started; thread-safe and idempotent."""
         with self._lock:
             if self._thread is None and not self._stop.is_set():
                 self._thread = threading.Thread(target=self._run, name="background", daemon=True)
                 self._thread.start()
 
     def close(self) -> None:
-        """Stop the work for good, and wait for it a little."""
+        """Stop the work permanently, and wait for it a short time."""
         with self._lock:
             self._stop.set()
         if self._thread is not None:
-            self._thread.join(_PATIENCE)
+            self._thread.join(_CLOSE_SECONDS)
 
     def _run(self) -> None:
-        pause = _BEFORE
+        pause = _DELAY
         while not self._stop.wait(pause):
             pause = _RETRY
             try:
                 self._prepare()
-                with self._shared.another(embeds=False) as bank, reporting_to(self._go_on):
+                with self._shared.another(embeds=False) as bank, reporting_to(self._check_stop):
                     self._watch(bank)
             except Cancelled:
                 return
             except MemoryBankError as error:
                 _log.warning("%s: %s", error.code, error.message)
             except Exception:  # noqa: BLE001  (the outermost frame of a thread: requests are served without it)
-                _log.exception("the work in the background failed")
+                _log.exception("background work failed")
 
     def _watch(self, bank: Bank) -> None:
-        """Watch the files until the work stops, with a thread beside it that embeds."""
+        """Watch the files until the work stops, while another thread embeds."""
         over = threading.Event()
         embedding = threading.Thread(target=self._embed, args=(bank, over), daemon=True)
         embedding.start()
@@ -99,7 +99,7 @@ class Background:
             self._shared.embedded_elsewhere.clear()
             over.set()
             self._waiting.set()
-            embedding.join(_PATIENCE)
+            embedding.join(_CLOSE_SECONDS)
 
     def _changed(self, changed: Changed) -> None:
         if not (changed.added or changed.removed or changed.changed):  # all is indexed
@@ -109,19 +109,19 @@ class Background:
             listener(changed)
 
     def _warm(self) -> None:
-        """Load what the first question needs, model included, by asking one."""
+        """Load what the first query needs, including the model, by running one."""
         actions.recall.recall(self._shared.bank(), "memory", 1, count_access=False)
         self._shared.embedded_elsewhere.set()
 
     def _embed(self, bank: Bank, over: threading.Event) -> None:
         while not over.is_set():
-            self._waiting.wait(_LATER)
+            self._waiting.wait(_EMBED_RETRY)
             self._waiting.clear()
             try:
                 actions.maintenance.embed_waiting(bank, _TURN, over)
             except MemoryBankError as error:
                 _log.warning("%s: %s", error.code, error.message)
 
-    def _go_on(self, what: str, done: int, total: int) -> None:  # noqa: ARG002  (as actions report)
+    def _check_stop(self, what: str, done: int, total: int) -> None:  # noqa: ARG002  (as actions report)
         if self._stop.is_set():
             raise Cancelled

@@ -1,4 +1,4 @@
-"""Tell whoever made a request how far it is, and stop where it is not wanted any more."""
+"""Progress reports of requests, and their cancellation."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 Listener = Callable[[str, int, int], None]
-"""Called with what is being done, how much of it is done, and how much there is; what it raises,
-as `Cancelled`, ends the work."""
+"""Called with the task's name, the amount done and the total; an exception ends the work."""
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 class Cancelled(Exception):
-    """Nobody waits for the work any more; its next step is not done."""
+    """The request was cancelled; the work stops before its next step."""
 
 
 @contextmanager
 def reporting_to(listener: Listener) -> Iterator[None]:
-    """Tell `listener` of all that is done inside, by threads with a copy of the context too."""
+    """Report progress inside the block to `listener`, also from threads with a copied context."""
     token = _listener.set(listener)
     try:
         yield
@@ -28,7 +27,7 @@ def reporting_to(listener: Listener) -> Iterator[None]:
 
 
 def tell(what: str, done: int, total: int) -> None:
-    """Say how far work is, as actions report it; raise what the listener raises."""
+    """Report progress to the current listener; raise what it raises."""
     listener = _listener.get()
     if listener is not None:
         listener(what, done, total)

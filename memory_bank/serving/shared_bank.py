@@ -1,4 +1,4 @@
-"""The bank that all requests of a front-end share: found when it is first needed."""
+"""The bank that all requests of a front-end share, opened on first use."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 class SharedBank:
-    """One bank for all requests; opened by the first that asks.
+    """One bank for all requests, opened by the first request.
 
-    A front-end starts where there is no bank yet: each request looks again, and says so if not.
+    A front-end may start without a bank: each request then tries again and raises NoBank.
     """
 
     def __init__(self, path: str | None = None) -> None:
         """Serve the bank at `path`, or the one of the working directory."""
         self.embedded_elsewhere = threading.Event()
-        """Set while requests need not embed what is new: work in the background does."""
+        """Set while background work embeds new passages, so that requests need not."""
         self._path = path
         self._lock = threading.Lock()
         self._bank: Bank | None = None
@@ -38,18 +38,18 @@ class SharedBank:
             return self._bank
 
     def another(self, *, embeds: bool = True) -> Bank:
-        """Open the bank once more, for work that must not keep requests waiting.
+        """Open the bank separately, for work that must not block requests; raise NoBank.
 
-        Its questions embed what is new unless that is left to others; raise NoBank.
+        With `embeds`, its queries embed new passages.
         """
         return self._open(lambda: embeds)
 
     def take_repaired(self) -> list[str]:
-        """Return what was repaired since the last answer, by background work included."""
+        """Return the repairs since the last call, including those of background work."""
         return self._repairs.take()
 
     def take_notices(self) -> list[str]:
-        """Return what else there is to say since the last answer."""
+        """Return the other notices since the last call."""
         return self._notices.take()
 
     def wait(self, seconds: float) -> None:
@@ -58,18 +58,20 @@ class SharedBank:
             self._bank.lock.acquire(timeout=seconds)
 
     def close(self) -> None:
-        """Let go of the bank."""
+        """Close the bank."""
         with self._lock:
             if self._bank is not None:
                 self._bank.close()
                 self._bank = None
 
     def _open(self, embeds: Callable[[], bool]) -> Bank:
-        """Open the bank; what it does before an answer is told to whoever made the request."""
+        """Open the bank; its progress is reported to the current request."""
         from memory_bank.bank import Conditions, open_bank  # start-up: the first answer needs none
 
         conditions = Conditions(tell, embeds, self._repairs, self._notices)
         try:
             return open_bank(self._path, conditions=conditions)
         except FileNotFoundError as error:
-            raise NoBank("the working directory is gone", "start the server elsewhere") from error
+            raise NoBank(
+                "the working directory no longer exists", "start the server in another directory"
+            ) from error

@@ -51,7 +51,7 @@ def test_what_could_be_no_secret_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "secret"
     file.write_text(text)
     file.chmod(0o600)
-    with pytest.raises(BadInput, match="holds no token"):
+    with pytest.raises(BadInput, match="has no token"):
         token(file)
 
 

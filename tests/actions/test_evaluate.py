@@ -172,9 +172,9 @@ def test_steady_leaves_out_age_and_use(lakes: Bank) -> None:
         (TOML.replace("lakes", "lakes:99"), 5, "no section on line 99"),
         (TOML.replace("text = ", "txt = ", 1), 3, "unknown key 'txt'"),
         (TOML.replace('"still water"', '" "'), 3, "has no text"),
-        (TOML.replace('["lakes"]', "[]"), 3, "no note that must be found"),
-        (TOML.replace("= 2", "= 0"), 7, "no number above 0"),
-        (TOML.replace("= 2", "= nan"), 7, "no number above 0"),
+        (TOML.replace('["lakes"]', "[]"), 3, "names no relevant note"),
+        (TOML.replace("= 2", "= 0"), 7, "not a number above 0"),
+        (TOML.replace("= 2", "= nan"), 7, "not a number above 0"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_named_with_its_line(
@@ -190,12 +190,12 @@ def test_what_is_wrong_in_a_file_is_named_with_its_line(
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("q.toml", "queries = 3", "no list of tables"),
+        ("q.toml", "queries = 3", "not a list of tables"),
         ("q.toml", "query = []", "unknown key 'query'"),
-        ("q.toml", "", "no query in it"),
+        ("q.toml", "", "the file has no query"),
         ("q.toml", "[[queries", "(at end of document)"),
-        ("q.jsonl", '{"text": "a", "find": ["lakes"]}\n{', ":2: is no JSON"),
-        ("q.jsonl", "[]", ":1: is no JSON object"),
+        ("q.jsonl", '{"text": "a", "find": ["lakes"]}\n{', ":2: is not JSON"),
+        ("q.jsonl", "[]", ":1: is not a JSON object"),
     ],
 )
 def test_a_file_that_holds_no_queries_is_refused(

@@ -77,7 +77,7 @@ def test_a_note_that_changed_here_is_never_written_over(bank: Bank, source: Path
     done = import_notes(bank, "markdown", source)
     assert actions(done) == {"a.md": "kept", "sub/b.md": "kept"}
     assert done.notes[0].path == "a.md"
-    assert done.notes[0].reason == "it changed in the source, and here too"
+    assert done.notes[0].reason == "it changed both in the source and in the bank"
     assert files(bank) == before
 
 
@@ -159,9 +159,9 @@ def test_what_can_not_be_imported_is_wrong_use(bank: Bank, source: Path, tmp_pat
     with pytest.raises(BadInput, match="no importer called 'notion'") as caught:
         import_notes(bank, "notion", source)
     assert "mcp-memory" in caught.value.hint
-    with pytest.raises(BadInput, match="not there"):
+    with pytest.raises(BadInput, match="does not exist"):
         import_notes(bank, "markdown", tmp_path / "nowhere")
-    with pytest.raises(BadInput, match="nothing that mcp-memory reads") as caught:
+    with pytest.raises(BadInput, match="not a source that mcp-memory reads") as caught:
         import_notes(bank, "mcp-memory", source)
     assert "markdown" in caught.value.hint
     for path in (bank.layout.root, bank.layout.root.parent):

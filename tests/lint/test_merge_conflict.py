@@ -20,7 +20,7 @@ def test_a_conflict_in_a_body_and_one_in_front_matter_are_errors(
         ("error", "facts/port.md", 14),
     ]
     assert found[0].message == "unresolved merge conflict"
-    assert "keep what holds" in (found[0].fix or "")
+    assert "keep the right lines" in (found[0].fix or "")
 
 
 def test_it_is_no_fault_besides(conflict: Callable[..., Path], project: Path, lint: Lint) -> None:

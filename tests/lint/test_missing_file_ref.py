@@ -43,7 +43,7 @@ def test_a_file_that_git_moved_is_named_as_it_is_called_now(
     move(project, git, "src/indexer.py", "lib/indexer é.py")
     found = {(one.path, one.line): one for one in lint(project, RULE)}
     assert set(found) == {("decisions/tantivy.md", 6), ("refs.md", 4), ("refs.md", 5)}
-    assert found["refs.md", 4].message == "file_refs names src/other.py, which is gone"
+    assert found["refs.md", 4].message == "file_refs names src/other.py, which does not exist"
     assert found["refs.md", 4].fix is None
     assert found["refs.md", 5].message == "file_refs names src/index.py, which git moved"
     assert found["refs.md", 5].fix == "lib/indexer é.py"

@@ -120,14 +120,14 @@ def test_closing_stops_a_first_index_after_its_batch(
         (folder / f"note-{number}.md").write_text(f"# Note {number}\n\nIt is about {number}.\n")
     monkeypatch.setattr("memory_bank.index.sync.BATCH", 2)
     indexed = threading.Event()
-    go_on = Background._go_on
+    go_on = Background._check_stop
 
     def until_closed(self: Background, *step: Any) -> None:
         indexed.set()
         self._stop.wait(60)
         go_on(self, *step)
 
-    monkeypatch.setattr(Background, "_go_on", until_closed)
+    monkeypatch.setattr(Background, "_check_stop", until_closed)
     made = FrontEnd(folder)
     with closing(made.shared), closing(made.background):
         made.background.start()

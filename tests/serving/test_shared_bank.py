@@ -38,7 +38,10 @@ def test_a_working_directory_that_is_gone_is_named(
     (gone := tmp_path / "gone").mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    with closing(SharedBank()) as shared, pytest.raises(NoBank, match="working directory is gone"):
+    with (
+        closing(SharedBank()) as shared,
+        pytest.raises(NoBank, match="working directory no longer exists"),
+    ):
         shared.bank()
 
 

@@ -56,7 +56,7 @@ def test_use_says_what_wins_over_it(mb: Run, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
     answer = mb("embedder", "use", "hashing")
     assert answer.code == 0
-    assert answer.err == "warning: MEMORY_BANK_EMBEDDER says 'none' and wins\n"
+    assert answer.err == "warning: MEMORY_BANK_EMBEDDER sets 'none' and overrides it\n"
 
 
 def test_install(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def test_what_became_of_each_note_is_said(mb: Run, vault: Path) -> None:
     (vault / "a.md").write_text("The osprey sleeps.\n")
     kept = mb("import", "markdown", str(vault), "--into", "birds")
     assert kept.out.startswith(
-        "not imported: a.md: it changed in the source, and here too (.memories/birds/a.md stays)\n"
+        "not imported: a.md: it changed both in the source and in the bank (.memories/birds/a.md stays)\n"
     )
 
 

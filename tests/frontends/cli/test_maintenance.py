@@ -154,6 +154,6 @@ def test_warnings_of_the_index_are_told(mb: Run, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(Index, "catch_up", catch_up)
     for args in (["recall", "whoosh"], ["notes"], ["stats"]):
         assert mb(*args).err == (
-            "warning: another process is indexing: the newest changes may be missing\n"
+            "warning: another process is indexing: the latest changes may be missing\n"
         )
     assert mb("recall", "whoosh", "--json").json["problem"]
