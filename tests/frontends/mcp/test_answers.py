@@ -80,6 +80,6 @@ def test_what_makes_an_answer_poorer_is_in_its_text(
 ) -> None:
     monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
     answer = serving(structured=structured)("recall", query="tantivy", mode="hybrid")
-    assert "(lexical, lexical results only: embeddings are off (fallback_reason: " in answer.text
+    assert "(lexical only: embeddings are off (fallback_reason: " in answer.text
     if structured:
         assert answer["fallback_reason"] == "embeddings_disabled"
