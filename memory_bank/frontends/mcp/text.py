@@ -44,7 +44,7 @@ def recalled(answer: Recalled, quotes: Quotes) -> str:
     """Show hits, each as a quote with its path, author and date."""
     how = answer.mode_used
     if why := answer.fallback_reason:
-        how += f" only: {_FALLBACKS.get(why, 'the embedder gave no answer')}"
+        how = f"lexical only: {_FALLBACKS.get(why, 'the embedder gave no answer')}"
         how += f" (fallback_reason: {why})"
     if answer.notes:
         head = f"{count(answer.result_count, 'note')}, best first ({how})."

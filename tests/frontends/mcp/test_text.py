@@ -40,8 +40,7 @@ def test_what_makes_an_answer_poorer_is_said(bank: Bank) -> None:
         answer._replace(fallback_reason="vectors_pending", problem="busy\nnow"), Quotes()
     )
     assert (
-        "lexical only: some vectors are not computed yet (fallback_reason: vectors_pending)"
-        in poor
+        "lexical only: some vectors are not computed yet (fallback_reason: vectors_pending)" in poor
     )
     assert re.search(r"\nIncomplete: <(q-\w+)>busy now</\1>$", poor)
     nothing = text.recalled(answer._replace(notes=(), result_count=0), Quotes())
