@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import warnings
@@ -53,6 +54,8 @@ _EVENTS: list[type[FileSystemEvent]] = [
 # watchdog warns about a folder that was moved away and back, but handles it
 _MOVED_BACK = "Callback with id"
 warnings.filterwarnings("ignore", _MOVED_BACK, RuntimeWarning)
+# and it logs an error, which goes to stderr, when it is stopped while events arrive
+logging.getLogger("watchdog.observers.inotify").setLevel(logging.CRITICAL)
 
 
 class Watcher(FileSystemEventHandler):
