@@ -84,7 +84,7 @@ def test_another_split_is_asked_for_by_name(folder: Path, tmp_path: Path) -> Non
     ("file", "text", "said"),
     [
         ("corpus.jsonl", '{"text": "x"}\n', "has no `_id`"),
-        ("corpus.jsonl", "[]\n", ":1: is no JSON object"),
+        ("corpus.jsonl", "[]\n", ":1: is not a JSON object"),
         ("qrels/test.tsv", "q\td\ts\nq9\tc\t1\n", "there is no query 'q9'"),
         ("qrels/test.tsv", "q\td\ts\nq1 c 1\n", "is not query, document, grade"),
     ],

@@ -34,15 +34,20 @@ def published(
 
 
 def test_the_nearest_rows_come_first_with_their_cosines(
-    tmp_path: Path, published: Published
+    request: pytest.FixtureRequest, tmp_path: Path, published: Published
 ) -> None:
+    """A graph (HNSW) is approximate: it may miss one of fifty."""
     matrix = VectorSnapshot(tmp_path, published, SIZE)
+    missed = 0
     for number in range(0, ROWS, 30):
         question = unit(VECTORS[number : number + 1] + np.float32(0.05))[0]
         keys, scores = matrix.nearest(question, 5)
         cosines = VECTORS @ question
-        assert keys.tolist() == KEYS[np.argsort(-cosines)[:5]].tolist()
-        np.testing.assert_allclose(scores, np.sort(cosines)[::-1][:5], atol=0.01)
+        missed += len(set(KEYS[np.argsort(-cosines)[:5]].tolist()) - set(keys.tolist()))
+        rows = [KEYS.tolist().index(key) for key in keys.tolist()]
+        np.testing.assert_allclose(scores, cosines[rows], atol=0.01)
+        assert scores.tolist() == sorted(scores.tolist(), reverse=True)
+    assert missed <= (1 if request.node.callspec.params["published"] == "graph" else 0)
 
 
 def test_chosen_rows_are_those_that_were_published(tmp_path: Path, published: Published) -> None:

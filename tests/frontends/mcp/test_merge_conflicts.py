@@ -53,7 +53,10 @@ def test_a_check_lists_it_with_what_to_do_in_a_quote(
     answer = serving("maintenance")("check_memories")
     mark = answer.text[answer.text.index("<q-") : answer.text.index(">") + 1]
     quoted = answer.text[answer.text.index(f"\n{mark}") :]
-    assert "merge-conflict: facts/port.md:3: unresolved merge conflict (fix: keep what" in quoted
+    assert (
+        "merge-conflict: facts/port.md:3: unresolved merge conflict (fix: keep the right lines"
+        in quoted
+    )
     assert "All is well" not in answer.text
 
 

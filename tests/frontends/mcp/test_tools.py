@@ -244,7 +244,7 @@ def test_linked_search_says_why_it_links(agent: Make) -> None:
     # no word fits: what hangs together is there all the same, and the answer says so
     other = agent("search_linked_memories", query="zebra", target_document="src/index.py")
     assert [note["path"] for note in other["notes"]] == ["decisions/tantivy.md"]
-    assert "without them" in other["problem"]
+    assert "no linking note contains these words" in other["problem"]
 
 
 @pytest.mark.parametrize("file", ["src/index2.py", "src/new.py", "docs/new.md", "symbol:nobody"])
