@@ -179,7 +179,7 @@ class Bank:
                 self.store.sweep(self.source.leftover)
                 self._problem = report.problem
                 if report.waiting and not report.problem:
-                    next_ = "the next queries compute them" if embeds else "they are being computed"
+                    next_ = "a sync computes them" if embeds else "they are being computed"
                     self._problem = f"{report.waiting} passages have no vectors yet: {next_}"
             return self._problem
 
