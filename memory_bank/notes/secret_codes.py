@@ -1,4 +1,4 @@
-"""Secrets of sign-in other than passwords: seeds of one-time codes, recovery codes, cookies, Wi-Fi keys."""
+"""Detect secrets of sign-in other than passwords: one-time seeds, recovery codes, cookies, Wi-Fi keys."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ _PHRASE_WORDS = ("seed", "mnemonic", "recovery phrase")
 _PHRASE = re.compile(
     r"[^\n]{0,60}?(?::|=|\bis\b|\n)[\s\"'`]{0,8}((?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})(?=[\"'`]|\.?[ \t]{0,4}(?:\n|$))"
 )
-"""Twelve to 24 words of a wallet's list, and no others."""
+"""A seed phrase: 12 to 24 words with no other text."""
 _REACH, _GAP, _MOST_CODES, _LEAST_WORDS = 160, 80, 12, 10
 
 
 def codes(text: str, lower: str) -> Iterator[Place]:
-    """Find what a second factor, a locked account, a session or a network is opened with."""
+    """Find seeds of second factors, recovery codes, session cookies and Wi-Fi keys."""
     yield from _seeds(text, lower)
     for word in _CODE_WORDS:
         done = 0
@@ -63,7 +63,7 @@ def codes(text: str, lower: str) -> Iterator[Place]:
 
 
 def _seeds(text: str, lower: str) -> Iterator[Place]:
-    """Find seeds in base32, and the words that stand for a wallet's."""
+    """Find seeds in base32 and seed phrases of wallets."""
     for word in _SEED_WORDS:
         for at in each(lower, word):
             for found in _SEED.finditer(text, at, at + _REACH):
@@ -86,7 +86,7 @@ def _cookies(text: str, lower: str) -> Iterator[Place]:
 
 
 def _is_seed(value: str) -> bool:
-    """Tell base32 that was drawn from words, from hexadecimal digits and from masks."""
+    """Tell random base32 from words, hexadecimal digits and masks."""
     bare = "".join(char for char in value if char.isalnum())
     if masked(bare) or _HEX.fullmatch(bare):
         return False
@@ -96,7 +96,7 @@ def _is_seed(value: str) -> bool:
 
 
 def _listed(text: str, at: int) -> Iterator[Place]:
-    """Find the codes of a list, each close behind the one before it."""
+    """Find the codes of a list, each close to the previous one."""
     for _ in range(_MOST_CODES):
         found = _ONE_CODE.search(text, at, at + _GAP)
         if found is None:

@@ -1,4 +1,4 @@
-"""The forms of secrets that their issuers document: a fixed mark, then random characters.
+"""Detect secrets by the formats that their issuers document: a fixed mark, then random characters.
 
 Written from the vendors' documentation. Lengths are lower bounds: an issuer may lengthen what it
 hands out, and a token that was cut is no use to leave in a note either.
@@ -24,7 +24,7 @@ class Format(NamedTuple):
     mark: str
     pattern: str
     near: str = ""
-    """What must stand within 80 characters of it, in lower case, where the form is no proof."""
+    """A word required within 80 characters, in lower case, if the format alone proves nothing."""
 
 
 # No pattern has a repetition without an upper bound before another part: a search that fails
@@ -198,11 +198,11 @@ _RUN = re.compile(r"[A-Za-z0-9_.:/+~=$%@-]{16,}")
 """What can hold any of the forms: a few parts in a hundred of most texts, looked through alone."""
 _NEAR = 80
 _MOST = 20_000
-"""Secrets of one form that are looked at in one text."""
+"""Maximum matches of one format that are examined in one text."""
 
 
 class Match(NamedTuple):
-    """Where a format fits a text, and the part of it that was drawn at random."""
+    """A match of a format, and its random part."""
 
     kind: str
     start: int
@@ -211,7 +211,7 @@ class Match(NamedTuple):
 
 
 def matches(text: str) -> Iterator[Match]:
-    """Find every place of a text that has one of the forms; time grows with its length."""
+    """Find all matches of the formats, in time linear in the text."""
     starts, ends, runs, size = list[int](), list[int](), list[str](), 0
     for run in _RUN.finditer(text):
         starts.append(run.start())
@@ -247,5 +247,5 @@ def _fitting(text: str, one: Format) -> Iterator[re.Match[str]]:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    """Return the pattern, which begins where no word is under way."""
+    """Return the pattern, which matches only at the start of a word."""
     return re.compile(rf"(?<![A-Za-z0-9])(?:{pattern})")

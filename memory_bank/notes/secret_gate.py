@@ -1,4 +1,4 @@
-"""Refuse a write that would add a secret to a note; what was in it before stays."""
+"""Refuse a write that adds a secret to a note; secrets already in it may stay."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memory_bank.notes import secrets
 from memory_bank.notes.secrets import Secret
 
 _MOST_LISTED = 5
-"""Secrets that an error names."""
+"""Maximum secrets that an error names."""
 
 
 def check(
@@ -36,7 +36,7 @@ def check(
 
 
 def _added(text: str, before: Sequence[str], allowed: Collection[str]) -> list[Secret]:
-    """Return the secrets that are new: a value that stood there in other surroundings is not."""
+    """Return the new secrets; a value that was already in the note is not new."""
     found = secrets.find(text, allowed)
     if not found:
         return []
@@ -53,7 +53,7 @@ def _added(text: str, before: Sequence[str], allowed: Collection[str]) -> list[S
 
 
 def _bare(value: str) -> str:
-    """Return a value without what an editor or a quote changes: white space."""
+    """Return a value without white space, which editors and quotes change."""
     return "".join(value.split())
 
 

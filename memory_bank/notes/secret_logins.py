@@ -1,4 +1,4 @@
-"""Passwords beside a user, a program or talk of access: pairs, command lines, netrc, pgpass."""
+"""Detect passwords near a user, a command or words about access: pairs, netrc, pgpass, prose."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _ACCESS = (
     "decrypt", "keystore", "smtp", "ldap", "ipmi", "idrac", "snmp", "ssid", "wlan", "wifi", "wi-fi", "wireless", "wpa",
     "vnc", "rdp", "ftp", "basic auth", "redis", "entsperr", "entschlüssel", "passw", "passphrase", "kennwort", "pw ", "pw?",
 )  # fmt: skip
-"""Words of a line that speaks of access, in lower case."""
+"""Words about access, in lower case."""
 _HOLDERS = ("user", "benutzer", "account", "konto", "console", "postgres", " / ")
-"""Words that have ids beside them as often as passwords."""
+"""Words that precede ids as often as passwords."""
 _ASKED = ("passw", "kennwort", "pw ", "pw?")
-"""Words that a question has, whose answer stands in the next line."""
+"""Words of a question that the next line answers."""
 _LEFT, _RIGHT, _LEAST_TOKEN = 80, 160, 16
 _USERS = r"(?:root|admin(?:istrator)?|user|guest|postgres|deploy|manager|ubuntu|operator|service|sa|test)"
 _VALUE = re.compile(
@@ -27,13 +27,13 @@ _VALUE = re.compile(
     r"([A-Za-z0-9!][A-Za-z0-9!#$%&*+?@_^~.-]{5,40})(?=[:;]?[\s\"'`|,)<]|$)",
     re.IGNORECASE,
 )
-"""A word alone, or behind a user, between blanks, quotes and the bars of a table."""
+"""A single word, or the word after a user, between white space, quotes or table bars."""
 _GIVEN = re.compile(
     r"(?<![^\W_])(?P<word>with|using|uses|wants|needs|mit|per|und|and|are|is|it's)[ ]?:?[ ][\"'`]{0,2}$"
     r"|[,:/=–→>-][ ]?[\"'`]{0,2}$",
     re.IGNORECASE,
 )
-"""What hands over a value: log in as root with …"""
+"""Words and signs before a value: log in as root with …"""
 _TRAILING = ".,;:*_~"
 _PAIRS = ("cred", "login", "log in", "sign in", "zugang", "anmeldedaten")
 _PAIR = re.compile(
@@ -54,12 +54,12 @@ _OPTION = re.compile(
     r"|(?:-u|-U|--user)[ =]?['\"]?[^\s:%'\"]{1,60}[:%](?P<user>[^\s'\"`|;]{6,100})"
     r"|(?:-[Pc]|-pw|-storepass)[ =]['\"]?(?P<rare>[^\s'\"`|;-][^\s'\"`|;]{5,100}))"
 )
-"""Options that have a password; `rare` are those that often have something else."""
+"""Options that take a password; those in `rare` often take something else."""
 _ECHO = re.compile(r"echo[ ](?:-n[ ])?['\"]?([^\s'\"`|;<>]{7,100})['\"]?(?=[ ]?[|'\"])")
 
 
 def logins(text: str, lower: str) -> Iterator[Place]:
-    """Find passwords that are handed to a user, a program or a server."""
+    """Find passwords of users, programs and servers."""
     yield from _near_access(text, lower)
     for word in _PAIRS:
         for at in each(lower, word):
@@ -80,7 +80,7 @@ def logins(text: str, lower: str) -> Iterator[Place]:
 
 
 def _near_access(text: str, lower: str) -> Iterator[Place]:
-    """Find values that look generated in a line that speaks of access, and answers below a question."""
+    """Find generated values in lines about access, and answers to questions for a password."""
     for word in (*_ACCESS, *_HOLDERS):
         done = 0
         for at in each(lower, word):
@@ -114,7 +114,7 @@ def _line_end(text: str, start: int, most: int) -> int:
 
 
 def _signed(value: str) -> bool:
-    """Tell a value that mixes digits and signs with letters: no id and no name does."""
+    """Tell whether a value mixes digits, signs and letters, which ids and names don't."""
     classes = (str.isdigit, str.islower, "!#%&*+?$^".__contains__)
     return all(any(map(of, value)) for of in classes)
 

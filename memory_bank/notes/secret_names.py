@@ -1,4 +1,4 @@
-"""Values that are secrets because of a name beside them: `password = …`, “the token is …”, a table's column."""
+"""Detect secrets by a name near them: `password = …`, “the token is …”, the column of a table."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _NAME = re.compile(
     r"|kennwort|contraseña|auth(?![a-z])|pin(?![a-z]|[ ]to[ ])|dsn(?![a-z])|connection[_ ]?string"
     r"|key(?![a-z])|pw(?![a-z])|schlüssel(?![a-zäöü])|geheimnis(?![a-z])|psk(?![a-z]|_tls)|identified by(?= )"
 )
-"""Words after which a secret may follow, in a text of lower case letters."""
+"""Words that a secret may follow, matched in lower-case text."""
 _WHOLE = frozenset(["pass", "auth", "pin", "dsn", "pw", "psk"])
-"""Names that are no part of a longer word."""
+"""Names that count only as whole words."""
 _OWNER = re.compile(
     r"(?:api|access|auth|account|private|encryption|signing|master|storage|licen[sc]e|service|shared|hmac"
     r"|security|webhook|deploy|admin|app|application|project|integration|ingest|write|root|consumer|rest"
@@ -28,9 +28,9 @@ _OWNER = re.compile(
     r"|heroku|datadog|twilio|cloudflare|stripe|openai|anthropic|aws|azure|google|algolia|mailgun|sendgrid"
     r"|shopify|okta|github|gitlab)[ _.-]?(?:api[ _.-]?)?$"
 )
-"""What stands before `key` where a key is a secret."""
+"""Words before `key` that make the key a secret."""
 _WIRELESS = re.compile(r"(?:wlan|wi-?fi|wireless|wpa\d?|guest|gäste|hotspot|netzwerk|psk)[ _.-]?$")
-"""What stands before `key` where a key is a password."""
+"""Words before `key` that make the key a password."""
 _KEYS, _PASSWORDS = (
     ("key", "schlüssel"),
     ("pass", "pw", "kennwort", "contra", "pin", "psk", "identified"),
@@ -44,7 +44,7 @@ _NO_VALUE = re.compile(
     r"|input|column|attribute|scope|arn|ref|issuer|audience|kind|types|names|cost|board|binding|word|map)s?$",
     re.IGNORECASE,
 )
-"""Ends of a name that say something about a secret."""
+"""Ends of names of properties of a secret, such as its length."""
 _PUBLIC = re.compile(
     r"(?:public|publishable|cache|primary|foreign|sort|partition|idempotency|object|map|dict|hot|short|cut"
     r"|arrow|sharing|index|composite|translation|widget|csrf|xsrf|next|page|design|continuation|cancellation"
@@ -69,9 +69,9 @@ _BETWEEN = re.compile(
     """,
     re.VERBOSE,
 )
-"""What may stand between a secret's name and its value."""
+"""The text that may separate a secret's name from its value."""
 _ALLOW = "] allow"
-"""Between `[secrets` and hashes of values, which are none: errors show such a line."""
+"""The setting `[secrets] allow`, whose hashes are not secrets; errors show such a line."""
 _SAID = re.compile(
     r"\s(?:is|was|to|ist|war|lautet)(?:[ ](?:now|currently|still|set to))?[ ]?:?[ ]$"
 )
@@ -89,7 +89,7 @@ _IS_THE = re.compile(
 )
 _REACH = 210
 _ROW = re.compile(r"[ \t>]{0,8}\|?[ \t:|-]{5,300}\n")
-"""The line below the names of a table's columns."""
+"""The delimiter row of a table."""
 _ROW_MARKS = ("|-", "| -", "|:", "| :")
 _MOST_ROWS = 200
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
@@ -99,7 +99,7 @@ _LEAST_TOKEN, _LEAST_PASSWORD = 16, 6
 
 
 class _Name(NamedTuple):
-    """The name of a secret: its word, its end, and what values it may have.
+    """The name of a secret: its word, its end, and the values it may have.
 
     A key that nobody owns is not `sure`: its value must be longer.
     """
@@ -125,7 +125,7 @@ def named(text: str, lower: str) -> Iterator[Place]:
 
 
 def _name(lower: str, start: int) -> _Name | None:
-    """Return the name of a secret that starts there, `password_production`; None if it is no secret's."""
+    """Return the name of a secret at a position, as `password_production`; None if there is none."""
     found = _NAME.match(lower, start)
     if found is None:
         return None
@@ -149,7 +149,7 @@ def _name(lower: str, start: int) -> _Name | None:
 
 
 def _value(text: str, start: int, name: _Name) -> Place | None:
-    """Return the value behind a name, if it is one that was drawn or chosen."""
+    """Return the value after a name if it is random or a password."""
     begin = start
     while begin > max(0, start - 40) and (text[begin - 1].isalnum() or text[begin - 1] in "_-"):
         begin -= 1
@@ -191,7 +191,7 @@ def _is_verb(name: _Name, gap: str, value: str) -> bool:
 
 
 def _secret(value: str, name: _Name, *, tight: bool, letters: bool) -> bool:
-    """Tell whether a name may have the value; `letters`: lower case alone may be a password there."""
+    """Tell whether a name may have a value; with `letters`, lower-case letters may be a password."""
     if placeholder(value) or "](" in value or "://" in value:
         return False
     if len(value) >= _LEAST_TOKEN and (_UUID.fullmatch(value) or drawn(value)):
@@ -206,7 +206,7 @@ def _secret(value: str, name: _Name, *, tight: bool, letters: bool) -> bool:
 
 
 def said_to_be(text: str, lower: str) -> Iterator[Place]:
-    """Find values before the word, as in: use … as the API key."""
+    """Find values before a name, as in: use … as the API key."""
     for word in (" as ", " is ", " for "):
         for at in each(lower, word):
             if text[at - 1].isspace() or not _IS_THE.match(lower, at):
@@ -223,7 +223,7 @@ def said_to_be(text: str, lower: str) -> Iterator[Place]:
 
 
 def in_columns(text: str, lower: str) -> Iterator[Place]:
-    """Find values in the columns of tables that are headed by a word for a secret."""
+    """Find values in table columns whose heading names a secret."""
     marks = {
         text.rfind("\n", max(0, at - _REACH), at) for mark in _ROW_MARKS for at in each(text, mark)
     }
@@ -247,7 +247,7 @@ def in_columns(text: str, lower: str) -> Iterator[Place]:
 
 
 def _heads(head: str) -> _Name | None:
-    """Return the name of a secret that a column's head ends with."""
+    """Return the name of a secret at the end of a column heading."""
     for stem in _STEMS:
         for at in each(head, stem):
             name = _name(head, at)

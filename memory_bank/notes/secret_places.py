@@ -1,4 +1,4 @@
-"""Where a secret stands in a text; those in URLs and in headers of HTTP."""
+"""Positions of secrets in a text; detection in URLs and HTTP headers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memory_bank.notes.secret_words import drawn, placeholder
 
 
 class Place(NamedTuple):
-    """A value in a text: what it is, where it starts and ends."""
+    """A value in a text: its kind, start and end."""
 
     kind: str
     start: int
@@ -20,7 +20,7 @@ class Place(NamedTuple):
 
 
 MOST = 20_000
-"""Places of one word that are looked at in one text: a book has it less often."""
+"""Maximum occurrences of one word that are examined in one text."""
 PASSWORD, TOKEN, URL, HEADER = "password", "token or key", "URL with a password", "auth header"
 _SCHEME = re.compile(r"[ \t:]{1,3}[`\"']?([A-Za-z0-9._~+/=-]{8,4000})")
 _USERINFO = re.compile(r"""://([^\s:/@"'`<>()|]{0,80}):([^\s@"'`<>|]{1,200})@(?=[\w.\[$*{-])""")
@@ -29,7 +29,7 @@ _LEAST_TOKEN, _LEAST_PASSWORD = 16, 6
 
 
 def each(text: str, word: str) -> Iterator[int]:
-    """Find where a word stands in a text, many times faster than a pattern of many words."""
+    """Yield the positions of a word in a text; much faster than a pattern of many words."""
     at = text.find(word)
     for _ in range(MOST):
         if at < 0:
@@ -58,7 +58,7 @@ def in_urls(text: str) -> Iterator[Place]:
 
 
 def in_headers(text: str, lower: str) -> Iterator[Place]:
-    """Find what follows `Bearer` and `Basic`; `lower` is the text in lower case."""
+    """Find credentials after `Bearer` and `Basic`; `lower` is the text in lower case."""
     for word in ("bearer", "basic"):
         for at in each(lower, word):
             value = _SCHEME.match(text, at + len(word))
@@ -73,7 +73,7 @@ def in_headers(text: str, lower: str) -> Iterator[Place]:
 
 
 def _pair(value: str) -> bool:
-    """Tell whether base64 holds a user and a password that is no placeholder."""
+    """Tell whether base64 encodes a user and a password that is not a placeholder."""
     try:
         decoded = b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
     except (NotBase64, UnicodeDecodeError, ValueError):

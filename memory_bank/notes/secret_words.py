@@ -1,4 +1,4 @@
-"""Tell a value that was drawn at random, or chosen as a password, from words and placeholders."""
+"""Tell random values and passwords from words and placeholders."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import log2
 
 _FEW = 0.5
-"""Share of a value that one character makes up in `xxxxxxxx` or `000000000001`."""
+"""Share of one character in masks such as `xxxxxxxx` or `000000000001`."""
 _LEAST_KINDS = 4
 _SEQUENCES = (
     "0123456789012345678901234567890",
@@ -16,7 +16,7 @@ _SEQUENCES = (
     "qwertyuiopasdfghjklzxcvbnm",
 )
 _IN_A_ROW = 8
-"""Characters in the order of a keyboard or an alphabet that nobody draws at random."""
+"""Sequences of the keyboard or the alphabet, which are not random."""
 
 _INVENTED = re.compile(
     r"example|placeholder|changeme|change[-_]?this|replace[-_]?(?:me|with|this)?|your[-_ ]|[-_ ]here\b|yourkey|yourtoken"
@@ -25,14 +25,14 @@ _INVENTED = re.compile(
     r"|not[-_]?a?[-_]?(?:real|secret)|fake|lorem|ipsum|secret[-_]?(?:key|token|value|here)"
     r"|none\b|null|undefined|true\b|false\b|test(?:ing)?[-_]?(?:key|token|pass|secret|value)"
 )
-"""Parts of values that are written where a secret would stand."""
+"""Parts of placeholders."""
 _INSIDE_CODE = re.compile(
     r"[$%@#]\{|\{\{|\$\(|[-_/:.]\$[A-Za-z_]+$|^\$|^%[A-Za-z_]\w*%|^[<{\[(]|^[A-Za-z_][\w.:>-]*[(\[{]"
     r"|^(?:process|os|env|config|settings|secrets|vars|self|this|request|req|ctx|options|params)[.\[]"
     r"|^(?:https?|ssh|ftp|file|git|arn|urn|op|vault|ref|data|sha256|sha512|sha1)[:/@]"
     r"|^(?:\.{0,2}|~|[A-Za-z]:)[/\\][\w./\\ -]*$|^--?[a-z-]+$|^--[A-Za-z]|^-[A-Za-z]\w+="
 )
-"""Beginnings of what code, a shell or a template puts in, and of paths and addresses."""
+"""Prefixes of variables of code, shells and templates, of paths and of addresses."""
 _COMMON = frozenset(
     [
         "password", "passwd", "pass", "pwd", "pw", "secret", "token", "key", "user", "username",
@@ -79,16 +79,16 @@ _INFLECTED = re.compile(
     r"|bar|ie?rt\w{0,2}|schaft|ologie|abe|aben|ennen|ieren)$"
     r"|^(?:ab|an|auf|aus|ein|vor|zu|nach|hinter|fest|un)?ge\w+(?:t|en)$|^(?:ver|ent|zer|be|hinter|über|unter|er)\w+(?:t|en|er)$"
 )
-"""Forms of English and German words: what is no such word was put together or drawn."""
+"""Patterns of English and German words; other letters are compounds or random."""
 
 
 def placeholder(value: str) -> bool:
-    """Tell a value that stands for a secret: a variable, a mask, an example, a usual word."""
+    """Tell whether a value is a placeholder: a variable, a mask, an example, a common word."""
     return value.lower() in _COMMON or masked(value) or bool(_INSIDE_CODE.search(value))
 
 
 def masked(value: str) -> bool:
-    """Tell an example, a mask or a sequence where a drawn part of a token would stand."""
+    """Tell whether the random part of a token is an example, a mask or a sequence."""
     lower = value.lower()
     if _INVENTED.search(lower):
         return True
@@ -101,7 +101,7 @@ def masked(value: str) -> bool:
 
 
 def drawn(value: str) -> bool:
-    """Tell that the characters of a token look drawn at random: no words, no one class alone."""
+    """Tell whether a token looks random: no words, more than one class of characters."""
     core = value.strip("=")
     if not any(char.isdigit() for char in core) or not any(char.isalpha() for char in core):
         return False
@@ -115,7 +115,7 @@ def drawn(value: str) -> bool:
 
 
 def chosen(value: str, *, loose: bool) -> bool:
-    """Tell a value that a person would choose as a password.
+    """Tell whether a value looks like a password that a person chose.
 
     It mixes three of lower case, upper case, digits and signs. A `loose` look takes letters with
     digits: where the text says that a password stands there.
@@ -137,12 +137,12 @@ def chosen(value: str, *, loose: bool) -> bool:
 
 
 def strong(value: str) -> bool:
-    """Tell a value that is a password wherever it stands beside a user."""
+    """Tell whether a value is a password whenever it follows a user."""
     return not placeholder(value) and chosen(value.rstrip(".,;:)*_]}\\"), loose=False)
 
 
 def generated(value: str) -> bool:
-    """Tell a password that mixes lower case, upper case and digits within, not as names do."""
+    """Tell whether a value mixes lower case, upper case and digits as generated passwords do."""
     core = value.rstrip(".,;:!?*_~")
     if len(value) < _LEAST_LETTERS or _NAMED.fullmatch(value) or not strong(value):
         return False
@@ -160,7 +160,7 @@ def generated(value: str) -> bool:
 
 
 def joined(value: str, *, phrase: bool = False) -> bool:
-    """Tell letters of lower case that are no one word: words put together, or drawn letters.
+    """Tell whether lower-case letters are not one word, but a compound or random.
 
     With `phrase`, only four words or more with hyphens between them.
     """
@@ -172,7 +172,7 @@ def joined(value: str, *, phrase: bool = False) -> bool:
 
 
 def entropy(value: str) -> float:
-    """Return Shannon's entropy of a value's characters in bits a character."""
+    """Return the Shannon entropy of a value in bits per character."""
     size = len(value)
     return -sum(
         count / size * log2(count / size) for count in (value.count(char) for char in set(value))
@@ -180,7 +180,7 @@ def entropy(value: str) -> float:
 
 
 def _in_sequence(kept: str) -> bool:
-    """Tell whether eight characters stand in the order of an alphabet, a keyboard or digits."""
+    """Tell whether eight characters in a row follow the alphabet, a keyboard row or the digits."""
     parts = {kept[at : at + _IN_A_ROW] for at in range(min(len(kept), 400) - _IN_A_ROW + 1)}
     return any(part in sequence for part in parts for sequence in _SEQUENCES)
 

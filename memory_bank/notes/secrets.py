@@ -24,7 +24,7 @@ from memory_bank.notes.secret_places import Place, in_headers, in_urls
 from memory_bank.notes.secret_words import drawn, masked, placeholder
 
 DIGITS = 16
-"""Hexadecimal digits of a hash: 64 bits, so that two values never have the same."""
+"""Hexadecimal digits of a hash: 64 bits, so that collisions are negligible."""
 _CONTEXT = "memory_bank 2026-11 allowed secret"
 _BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,40}?)PRIVATE KEY(?: BLOCK)?-----")
 _PUTTY = re.compile(r"Private-Lines:[ \t]{0,3}\d{1,4}")
@@ -50,7 +50,7 @@ _EXAMPLES = frozenset(
 
 
 class Secret(NamedTuple):
-    """A secret in a text. Its repr leaves the value out: it may end up in a log."""
+    """A secret in a text. Its repr omits the value, because it may be logged."""
 
     kind: str
     start: int
@@ -62,19 +62,19 @@ class Secret(NamedTuple):
 
 
 def fingerprint(value: str) -> str:
-    """Return what names a value in `secrets.allow`: 16 hexadecimal digits, white space left out."""
+    """Return the hash of a value for `secrets.allow`: 16 hex digits; white space does not count."""
     known = blake3("".join(value.split()).encode(), derive_key_context=_CONTEXT)
     return known.hexdigest()[:DIGITS]
 
 
 def line(text: str, start: int) -> int:
-    """Return the line, from 1 on, in which a character of a text stands."""
+    """Return the 1-based line of a character of a text."""
     ends = [text.count(mark, 0, start) for mark in ("\n", "\r", "\r\n")]
     return 1 + ends[0] + ends[1] - ends[2]
 
 
 def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
-    """Return the secrets of a text in their order, each part of the text at most once.
+    """Return the secrets of a text in order, without overlaps.
 
     `allowed` has the fingerprints of values that are none.
     """
@@ -115,7 +115,7 @@ def _formats(text: str) -> Iterator[Place]:
 
 
 def _aws_secret(text: str, start: int) -> Iterator[Place]:
-    """Find the secret that belongs to an access key: 40 characters close behind it."""
+    """Find the secret key of an access key: 40 characters soon after it."""
     found = _NEAR_KEY.search(text, start, start + _AWS_REACH)
     if found and drawn(found[0]) and not placeholder(found[0]):
         yield Place("AWS secret key", *found.span())

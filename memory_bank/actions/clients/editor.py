@@ -1,4 +1,4 @@
-"""What the editors of JSON and TOML share."""
+"""The interface of the JSON and TOML editors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def edit_lines(text: str, edit: Callable[[str], str]) -> str:
 
 
 def nested(path: Path, value: object) -> Any:  # noqa: ANN401  (what JSON and TOML can say)
-    """Return a value inside of new objects with the keys of a path; an index makes an array."""
+    """Return a value nested in new objects by the keys of a path; an index makes an array."""
     for key in reversed(path):
         value = {key: value} if isinstance(key, str) else [value]
     return value

@@ -1,4 +1,4 @@
-"""Write this server into a client's configuration, or take it out again."""
+"""Add this server to a client's configuration, or remove it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from memory_bank.notes import files
 from memory_bank.notes.identity import etag
 
 SERVER = "memory-bank"
-"""What a server is called in a client's configuration unless another name is given."""
+"""The default name of the server in a client's configuration."""
 
 _BANK = "--bank"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -31,7 +31,7 @@ _PROGRAMS = {"memory-bank", "mb", "memory_bank", "markdown-memory-bank"}
 
 
 class Place(NamedTuple):
-    """Where a scope of a client keeps servers, and which server is meant."""
+    """A server in the configuration file of a client's scope."""
 
     scope: str
     file: Path
@@ -41,31 +41,31 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is to become of a client's configuration file; nothing is written yet."""
+    """A planned change of a client's configuration file."""
 
     client: Client
     place: Place
     entry: Mapping[str, object] | None
-    """What the file is to say of the server; None when it says nothing."""
+    """The new entry of the server; None if it is removed."""
     before: str | None
-    """The file's text; None when it isn't there."""
+    """The file's text; None if it does not exist."""
     after: str | None
-    """The file's text then; None when it is removed."""
+    """The file's new text; None if the file is removed."""
     elsewhere: tuple[Place, ...] = ()
     """Other scopes in which the client has this server for the same bank."""
     kept: tuple[str, ...] = ()
-    """Keys of a removed entry that a person added: they stay in the file."""
+    """Keys of a removed entry that a person added; they stay in the file."""
 
     @property
     def changed(self) -> bool:
-        """Tell whether there is anything to write."""
+        """Whether the file changes."""
         return self.before != self.after
 
 
 def install(
     bank: Bank, client: str, *, scope: str | None = None, name: str = SERVER, blank: bool = False
 ) -> Change:
-    """Return the change by which a client starts this server for a bank.
+    """Return the change that makes a client start this server for a bank.
 
     The entry in a project's file holds for everybody who has the project; one in the user's own
     file holds the paths of this machine. `blank` looks at no file: as if it were not there.
@@ -99,7 +99,7 @@ def install(
 def uninstall(
     bank: Bank | None, client: str, *, scope: str | None = None, name: str = SERVER
 ) -> Change:
-    """Return the change by which a client starts this server no more.
+    """Return the change that removes this server from a client.
 
     Keys that a person added to the entry stay. A file in which nothing else is left, and which
     `install` made, is removed. The user's own file needs no bank. Raises BadInput.
@@ -124,7 +124,7 @@ def uninstall(
 
 
 def write(change: Change) -> None:
-    """Make a change: the file is replaced whole or not at all, and keeps its mode.
+    """Apply a change: the file is replaced atomically and keeps its mode.
 
     Raises Conflict when the file is no longer what it was, StorageFailed.
     """
@@ -158,7 +158,7 @@ def _place(one: Client, scope: str, bank: Bank | None, name: str) -> Place:
 
 
 def _elsewhere(one: Client, bank: Bank, chosen: Place) -> Iterator[Place]:
-    """Yield where else a client has this server for a bank; a file that can't be read has none."""
+    """Yield the other scopes with this server for the bank; unreadable files are skipped."""
     places = [chosen._replace(scope="user", file=registry.user_file(one))]
     if one.per_project:
         keys = (one.per_project, str(bank.layout.project), one.key)
@@ -177,7 +177,7 @@ def _elsewhere(one: Client, bank: Bank, chosen: Place) -> Iterator[Place]:
 
 
 def _entry(one: Client, scope: str, bank: Bank) -> dict[str, object]:
-    """Return what a client is told: a command that works from wherever it is started."""
+    """Return the entry for a client: a command that works in any folder."""
     serve = ["serve", "mcp"]
     if scope == "project":
         folder = [_BANK, one.folder] if one.folder else []
@@ -191,7 +191,7 @@ def _entry(one: Client, scope: str, bank: Bank) -> dict[str, object]:
 
 
 def _program() -> list[str]:
-    """Return how this program is started by its full path; a desktop has another PATH."""
+    """Return this program's command with its full path, because desktops have another PATH."""
     script = Path(sysconfig.get_path("scripts"), f"{SERVER}.exe" if os.name == "nt" else SERVER)
     if script.is_file():
         return [str(script)]
@@ -199,7 +199,7 @@ def _program() -> list[str]:
 
 
 def _check_ours(place: Place, entry: object, hint: str) -> None:
-    """Raise BadInput when an entry does not start this program."""
+    """Raise BadInput if an entry does not start this program."""
     server = f"{place.file} has a server {place.name!r}"
     if not isinstance(entry, Mapping):
         raise BadInput(f"{server} that is no object with keys", hint, name=place.name)
@@ -221,14 +221,14 @@ def _starts_this(entry: object) -> bool:
 
 
 def _bank_of(entry: object) -> str:
-    """Return the bank that an entry names; empty when it names none."""
+    """Return the bank of an entry; empty if it names none."""
     args = _args(entry)
     found = args[args.index(_BANK) + 1 :] if _BANK in args else []
     return str(found[0]) if found else ""
 
 
 def _options(entry: object) -> list[object]:
-    """Return what an entry tells `serve mcp` besides the bank, as `--read-only`: it stays."""
+    """Return an entry's options for `serve mcp` other than the bank, such as `--read-only`."""
     args = _args(entry)
     given = args[args.index("mcp") + 1 :] if "mcp" in args else []
     at = given.index(_BANK) if _BANK in given else len(given)
@@ -250,7 +250,7 @@ def _text(file: Path) -> str | None:
 
 @contextmanager
 def _explained(file: Path) -> Iterator[None]:
-    """Say of what can't be read or changed in which file it is."""
+    """Add the file to errors of reading and changing it."""
     try:
         yield
     except UnicodeDecodeError as error:

@@ -25,7 +25,7 @@ _INDENT = re.compile(r"^[ \t]+(?=\S)", re.MULTILINE)
 
 
 class _Item(NamedTuple):
-    """A member of an object or an element of an array, and where it stands."""
+    """A member of an object or an element of an array, with its position."""
 
     key: str | int
     start: int
@@ -44,22 +44,22 @@ class JsonFile:
     byte_order_mark: bool = True
 
     def value_at(self, text: str, path: Path) -> object:
-        """Return the value at a path, None when there is none."""
+        """Return the value at a path; None if there is none."""
         way = self._read(text).find(path)
         return way[-1].value if len(way) > len(path) else None
 
     def set_value(self, text: str, path: Path, value: object) -> str:
-        """Return the text with a value at a path; the index behind the last element appends."""
+        """Return the text with a value at a path; an index after the last element appends."""
         self._read(text)
         return edit_lines(text, lambda plain: self._read(plain).set(path, value))
 
     def remove(self, text: str, path: Path) -> str:
-        """Return the text without a value, and without the objects that were made to hold it."""
+        """Return the text without a value, and without the objects that `set` made for it."""
         self._read(text)
         return edit_lines(text, lambda plain: self._read(plain).remove(path))
 
     def remove_keys(self, text: str, path: Path, keys: Iterable[str]) -> str:
-        """Return the text without some keys of an object; the rest of it stays."""
+        """Return the text without some keys of an object."""
         for key in keys:
             text = self.remove(text, (*path, key))
         return text
@@ -83,14 +83,14 @@ class JsonFile:
 
 
 class _Text(NamedTuple):
-    """A text, the same without comments, and without trailing commas too; all of one length."""
+    """A text, also without comments, and also without trailing commas; all have the same length."""
 
     full: str
     bare: str
     plain: str
 
     def find(self, path: Path) -> list[_Item]:
-        """Return the outermost value and those inside it along a path, as far as there are any."""
+        """Return the outermost value and the existing values along a path."""
         at = self._skip(0)
         if at == len(self.bare):
             return []
@@ -144,7 +144,7 @@ class _Text(NamedTuple):
         return splice(self.full, [(start, item.end, ""), *commas])
 
     def _insert(self, start: int, label: str, value: object) -> str:
-        """Put an item at the end of what opens at a place, in the manner of the items there."""
+        """Append an item to the object or array at a position, formatted like its other items."""
         items, close = self._items(start)
         last = items[-1] if items else _Item("", start, start, start + 1, start, None)
         end = last.end if last.comma is None else last.comma + 1
@@ -161,12 +161,12 @@ class _Text(NamedTuple):
         return splice(self.full, [(last.end, last.end, comma), new])
 
     def _made_by_set(self, start: int, only: _Item, close: int) -> bool:
-        """Tell whether what opens at a place was made for its only item: on lines, or on one."""
+        """Tell by its format whether `set` made the object or array for its only item."""
         before, after = self.full[start + 1 : only.start], self.full[only.end : close]
         return not before + after or all(p.isspace() and "\n" in p for p in (before, after))
 
     def _begin(self, value: object) -> str:
-        """Put a value into a text that has none; it ends with a line end if it did before."""
+        """Put a value into an empty text; a final line end stays."""
         end = "\n" if self.full.endswith("\n") else ""
         gap = "\n" if self.full and not end else ""
         return f"{self.full}{gap}{self._render(value)}{end}"
@@ -176,7 +176,7 @@ class _Text(NamedTuple):
         return before + after[1:] if after.startswith("\n") else before.removesuffix("\n") + after
 
     def _items(self, start: int) -> tuple[list[_Item], int]:
-        """Return what is in the object or array that opens at a place, and where it closes."""
+        """Return the items of the object or array at a position, and the position of its end."""
         items: list[_Item] = []
         at = self._skip(start + 1)
         while self.bare[at] not in "}]":
@@ -204,7 +204,7 @@ class _Text(NamedTuple):
         return any(found.end() == at and found[0].startswith("//") for found in comments)
 
     def _render(self, value: object, margin: str = "", *, one_line: bool = False) -> str:
-        """Write an object on lines of their own, an array of plain values on one."""
+        """Format an object on several lines and an array of plain values on one."""
         inner = margin + self._indent()
         if isinstance(value, dict) and value and not one_line:
             ends = "{}"
@@ -221,7 +221,7 @@ class _Text(NamedTuple):
         return found[0] if found else "  "
 
     def _margin(self, at: int) -> str:
-        """Return the space that the line of a place starts with."""
+        """Return the indentation of the line at a position."""
         line = self.full[line_start(self.full, at) : at]
         return line[: len(line) - len(line.lstrip(" \t"))]
 

@@ -1,4 +1,4 @@
-"""Clients: programs that speak MCP, and where each keeps the servers that it starts.
+"""Clients: programs that speak MCP, and the files with the servers that they start.
 
 Each is described as in its own documentation. What JSON it reads was tried with Claude Code 2.1 and
 Gemini CLI 0.61; where that is not known, it may have comments. A new client is an entry in CLIENTS.
@@ -24,34 +24,34 @@ _WITH_COMMENTS = JsonFile(comments=True, trailing_commas=True)
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A program, and how its configuration looks."""
+    """A program and the format of its configuration."""
 
     name: str
     title: str
     docs: str
-    """Where its format is described."""
+    """The documentation of its format."""
     user_file: str
     """The user's own file; `~`, `$CONFIG` (settings of programs) and `$XDG` are filled in."""
     project_file: str = ""
-    """The file below the project; empty when the program knows none."""
+    """The file below the project; empty if the program has none."""
     key: str = "mcpServers"
     editor: JsonFile | TomlFile = _WITH_COMMENTS
     extra: Mapping[str, str] = field(default_factory=dict)
-    """What an entry says besides `command` and `args`."""
+    """Keys of an entry other than `command` and `args`."""
     folder: str = ""
-    """How the program writes the project's folder; empty when it starts servers there."""
+    """The program's variable for the project's folder; empty if it starts servers there."""
     home: str = ""
     """The variable that names the folder of the user's own file."""
     per_project: str = ""
     """The key in the user's own file below which each project's folder has servers of its own."""
     scope: str = "project"
-    """Which file is meant when none is named."""
+    """The default scope."""
     next_project: str = "restart it"
-    """What the user does, trust included, before the program starts a server of the project."""
+    """The steps of the user, including trust, before the program starts a server of the project."""
     next_user: str = "restart it"
 
     def next_step(self, scope: str) -> str:
-        """Return what the user does before the program starts the server."""
+        """Return the steps of the user before the program starts the server."""
         return self.next_project if scope == "project" else self.next_user
 
 

@@ -1,4 +1,4 @@
-"""Edit TOML: new tables go to the end of the text, and tomlkit changes keys inside of one table.
+"""Edit TOML: new tables are appended to the text, and tomlkit changes keys inside one table.
 
 It is given one table at a time, since it reorders files that have an array of tables between the
 parts of another table. A change counts only when the standard library reads the wanted value.
@@ -35,7 +35,7 @@ class TomlFile:
     """An editor of TOML; its methods raise BadInput. Paths have keys only, no indices."""
 
     def value_at(self, text: str, path: Path) -> object:
-        """Return the value at a path, None when there is none."""
+        """Return the value at a path; None if there is none."""
         try:
             found: Any = toml.loads(text.removeprefix("\ufeff"))
         except ValueError as error:
@@ -66,7 +66,7 @@ class TomlFile:
     def _changed(
         self, text: str, path: Path, value: object, *edits: Callable[..., Iterator[str]]
     ) -> str:
-        """Return the first edited text in which the wanted value is read."""
+        """Return the first edited text that parses with the wanted value."""
 
         def first(plain: str) -> str:
             for new in (new for edit in edits for new in edit(plain, path, value)):
@@ -79,7 +79,7 @@ class TomlFile:
 
 
 def _add_at_end(text: str, path: Path, value: object) -> Iterator[str]:
-    """Yield the text with a table at its end; it ends with a line end if it did before."""
+    """Yield the text with a table appended; a final line end stays."""
     import tomlkit
 
     table = tomlkit.dumps(nested(path, value))

@@ -1,4 +1,4 @@
-"""What an importer is: it reads a source outside the bank and yields notes to write.
+"""The contract of an importer, which reads a source outside the bank and yields notes.
 
 An importer is a module of this package. It is named by its file, with `-` for `_`, and has
 
@@ -29,7 +29,7 @@ from memory_bank.notes.schema import read_meta
 from memory_bank.notes.unicode_form import nfc
 
 MOST_BYTES = 10_000_000
-"""Of a file that is read; a larger one is named as unread."""
+"""Maximum bytes of a file; a larger one is reported as unread."""
 _NOT_IN_NAMES = str.maketrans('<>:"|?*\\#^[]', "------------")
 
 
@@ -38,25 +38,25 @@ class Entry:
     """A note of a source."""
 
     key: str
-    """What the source knows it by, today and at the next import."""
+    """Its stable key in the source, the same at the next import."""
     item: Item
 
 
 class Unread(NamedTuple):
-    """Something of a source that becomes no note."""
+    """A part of a source that is not imported."""
 
     place: str
-    """Where it is, inside the source."""
+    """Its place in the source."""
     reason: str
 
 
 class Importer(Protocol):
-    """A module of this package; it may have `detect` too."""
+    """A module of this package; `detect` is optional."""
 
     SUMMARY: str
 
     def read(self, path: Path) -> Iterator[Entry | Unread]:
-        """Yield the notes of a source, and what of it can't be read."""
+        """Yield the notes of a source, and its unreadable parts."""
         ...
 
 
@@ -67,15 +67,15 @@ class MarkdownFile(NamedTuple):
     """Its path below the source without its suffix."""
     path: str
     front_matter: str
-    """With its fences."""
+    """With its delimiters."""
     body: str
     meta: Meta
     created: datetime
-    """By its front matter, else the file's own time."""
+    """From the front matter, else the file's mtime."""
 
 
 def markdown_files(path: Path) -> Iterator[MarkdownFile | Unread]:
-    """Read the Markdown files of a folder, hidden ones left out, or one file."""
+    """Read one Markdown file, or those of a folder except hidden ones."""
     for found in [path] if path.is_file() else _files(path):
         if isinstance(found, Unread):
             yield found
@@ -85,12 +85,12 @@ def markdown_files(path: Path) -> Iterator[MarkdownFile | Unread]:
 
 
 def note_name(name: str) -> str:
-    """Return a name as a new note may have it: what some systems refuse in file names is `-`."""
+    """Return a valid name for a note; characters that some systems refuse become `-`."""
     return nfc(name).translate(_NOT_IN_NAMES)
 
 
 def item_of(file: MarkdownFile, *, kind: str) -> Item:
-    """Return a Markdown file as the note that it is; a changed name stays as an alias."""
+    """Return a Markdown file as a note; a changed name becomes an alias."""
     name = note_name(file.name)
     stem = file.name.rpartition("/")[2]
     return Item(
@@ -143,7 +143,7 @@ def _markdown(file: Path, place: str) -> MarkdownFile | Unread:
 
 
 def _no_note(file: Path, suffix: str) -> str:
-    """Return why a file is no note, empty if it may be one."""
+    """Return why a file is not a note; empty if it may be one."""
     if file.is_symlink():
         return "a symbolic link, which is not followed"
     if not suffix or not file.is_file():

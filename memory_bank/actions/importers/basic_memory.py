@@ -19,7 +19,7 @@ _RELATION = re.compile(
     r"""|(?P<word>[^\s\[\]"'`:]+))[ \t]+\[\[(?P<target>[^\[\]\n]+)\]\]"""
     r"""(?P<context>[ \t]*\([^()]*\))?[ \t]*"""
 )
-"""A word, or words in quotes, before the only link of a list item: else it is prose."""
+"""The type of a relation: a word, or words in quotes, before the only link of a list item."""
 _ADDRESS = "memory://"
 
 
@@ -29,7 +29,7 @@ def detect(path: Path) -> bool:
 
 
 def read(path: Path) -> Iterator[Entry | Unread]:
-    """Yield a note for each file, which is found by its permalink too."""
+    """Yield a note for each file, with its permalink as an alias."""
     for file in markdown_files(path):
         if isinstance(file, Unread):
             yield file
@@ -41,7 +41,7 @@ def read(path: Path) -> Iterator[Entry | Unread]:
 
 
 def _linked(body: str) -> str:
-    """Return a body with its relations as `relation:: [[target]]`, code left alone."""
+    """Return a body with its relations as `relation:: [[target]]`; code is unchanged."""
     lines, fence = [], ""
     for line in body.splitlines(keepends=True):
         bare = line.strip()

@@ -1,4 +1,4 @@
-"""A folder of Markdown: an Obsidian vault, or decision records (ADRs) after Nygard or MADR."""
+"""Import a folder of Markdown: an Obsidian vault, or decision records (Nygard, MADR)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def detect(path: Path) -> bool:
 
 
 def read(path: Path) -> Iterator[Entry | Unread]:
-    """Yield a note for each Markdown file; folders, front matter and links stay.
+    """Yield a note for each Markdown file; folders, front matter and links are kept.
 
     A decision record becomes a note of the type `decision`; its status, its date and the records
     that it names in its status are read.

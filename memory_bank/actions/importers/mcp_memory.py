@@ -1,4 +1,4 @@
-"""The knowledge graph that the reference memory server of MCP keeps in a file of JSON lines.
+"""Import the knowledge graph of the MCP reference memory server, a file of JSON lines.
 
 Its format is that of `src/memory/index.ts` in modelcontextprotocol/servers.
 """
@@ -33,7 +33,7 @@ class _Relation(NamedTuple):
 class _Entity:
     kind: str
     observations: dict[str, None] = field(default_factory=dict)
-    """In their order, none twice."""
+    """In order, without duplicates."""
     relations: list[_Relation] = field(default_factory=list)
 
 
@@ -66,7 +66,7 @@ def read(path: Path) -> Iterator[Entry | Unread]:
 
 
 def _add(line: bytes, number: int, entities: dict[str, _Entity], relations: list[_Relation]) -> str:
-    """Take over what a line says; return why it can't be read, empty if it was."""
+    """Read a line; return why it can't be read, empty if it could."""
     try:
         record = json.loads(line.decode("utf-8-sig"))
         json.dumps(record, ensure_ascii=False).encode()
@@ -100,7 +100,7 @@ def _add(line: bytes, number: int, entities: dict[str, _Entity], relations: list
 
 
 def _names(entities: dict[str, _Entity]) -> dict[str, str]:
-    """Map entities to the names of their notes, which are all different."""
+    """Map entities to the unique names of their notes."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for name, entity in entities.items():
@@ -127,7 +127,7 @@ def _item(name: str, entity: _Entity, names: dict[str, str]) -> Item:
 
 
 def _indented(text: str) -> str:
-    """Return a text of several lines as one item of a list."""
+    """Return a text of several lines as one list item."""
     return "\n  ".join(text.strip().splitlines())
 
 
