@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from memory_bank.actions.evaluate import Judged, Qrels, evaluate
     from memory_bank.actions.imports import import_notes
     from memory_bank.actions.listing import list_notes, show, tag_counts
-    from memory_bank.actions.move_and_merge import delete, merge, rename, restore, trash
+    from memory_bank.actions.move_and_merge import merge, rename
     from memory_bank.actions.navigate import ghosts, links_of, path_between, related
     from memory_bank.actions.recall import recall
     from memory_bank.actions.remember import remember, session_note
     from memory_bank.actions.setup import init
     from memory_bank.actions.stats import stats
+    from memory_bank.actions.trash import delete, empty_trash, restore, trash
     from memory_bank.bank import Bank, open_bank
     from memory_bank.errors import MemoryBankError
 
@@ -42,11 +43,12 @@ _HOMES = {
     "actions.imports": ("import_notes",),
     "actions.listing": ("list_notes", "show", "tag_counts"),
     "actions.navigate": ("ghosts", "links_of", "path_between", "related"),
-    "actions.move_and_merge": ("delete", "merge", "rename", "restore", "trash"),
+    "actions.move_and_merge": ("merge", "rename"),
     "actions.recall": ("recall",),
     "actions.remember": ("remember", "session_note"),
     "actions.setup": ("init",),
     "actions.stats": ("stats",),
+    "actions.trash": ("delete", "empty_trash", "restore", "trash"),
     "actions.edit": ("append", "edit", "set_status", "update"),
     "bank": ("Bank", "open_bank"),
     "errors": ("MemoryBankError",),
@@ -64,6 +66,7 @@ __all__ = [
     "delete",
     "doctor",
     "edit",
+    "empty_trash",
     "evaluate",
     "ghosts",
     "import_notes",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, append, create, init, remember, rename, restore, session_note
-from memory_bank.actions.move_and_merge import delete
+from memory_bank.actions.trash import delete
 from memory_bank.layout import GITIGNORE
 from memory_bank.repo import git as asked
 

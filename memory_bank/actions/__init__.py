@@ -61,5 +61,8 @@ if TYPE_CHECKING:
     from memory_bank.actions import (
         stats as stats,
     )
+    from memory_bank.actions import (
+        trash as trash,
+    )
 
 __getattr__ = modules_of(__name__)

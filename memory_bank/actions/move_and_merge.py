@@ -1,4 +1,4 @@
-"""Rename, delete, restore and merge notes, and rewrite links to them."""
+"""Rename and merge notes, and rewrite links to them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,8 @@ from memory_bank.notes.journal import Change
 from memory_bank.notes.note import Link
 from memory_bank.notes.relink import relink
 from memory_bank.notes.schema import check_tags, note_id
-from memory_bank.notes.store import Trashed
 
-__all__ = ["Merged", "Renamed", "Trashed", "delete", "merge", "rename", "restore", "trash"]
+__all__ = ["Merged", "Renamed", "merge", "rename"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,43 +95,6 @@ def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) ->
         tuple(changed),
         warnings(session_notes.warning(bank.layout, new, moving.source_type), unknown),
     )
-
-
-def delete(bank: Bank, name: str, *, if_match: str | None = None) -> Trashed:
-    """Move a note to the trash; `restore` brings it back."""
-    bank.settings.check_enabled()
-    trashed = bank.store.delete(bank.find(name), if_match)
-    with bank.lock:
-        bank.logs.edits.rename(trashed.path, _in_trash(trashed))
-    bank.catch_up()
-    return trashed
-
-
-def restore(bank: Bank, name: str, new_name: str = "") -> str:
-    """Restore the most recently deleted note of a name, under another name if given.
-
-    Raises NoteNotFound if the trash has none, NoteExists if the name is taken.
-    """
-    bank.settings.check_enabled()
-    target = name_forms.new_path(new_name, bank.layout) if new_name else ""
-    names.check_new(target)
-    with bank.lock, bank.store.writing():
-        gone = {names.key(one.path): one for one in reversed(bank.store.trashed())}
-        form = name if names.key(name) in gone else name_forms.of_note(name, bank.layout)
-        path = bank.store.restore(form, target)
-        bank.logs.edits.rename(_in_trash(gone[names.key(form)]), path)
-    bank.catch_up()
-    return path
-
-
-def _in_trash(note: Trashed) -> str:
-    """Return the key of a deleted note without an id."""
-    return f".trash/{note.stamp}/{note.path}"
-
-
-def trash(bank: Bank) -> list[Trashed]:
-    """List the deleted notes, the newest first."""
-    return bank.store.trashed()
 
 
 def merge(

@@ -48,6 +48,12 @@ class EditLog(Log):
             return ""
         return self.write("UPDATE OR REPLACE edits SET note = ? WHERE note = ?", [(new, old)])
 
+    def forget(self, notes: Iterable[str]) -> str:
+        """Remove notes that no longer exist; return why that failed, or an empty text."""
+        if not self.file.exists():
+            return ""
+        return self.write("DELETE FROM edits WHERE note = ?", [(note,) for note in notes])
+
     def inherit(self, note: str, sources: Iterable[str]) -> str:
         """Add the agents of merged notes to a note; return why that failed, or an empty text."""
         if not self.file.exists():

@@ -5,34 +5,27 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import datetime
+from typing import TYPE_CHECKING
 
 from memory_bank import notes
 from memory_bank.errors import BadName, NoteNotFound, StorageFailed, UnreadableNote
-from memory_bank.filenames import JOURNAL_PREFIX, NOTE_SUFFIXES
+from memory_bank.filenames import JOURNAL_PREFIX
 from memory_bank.hints import Hint
 from memory_bank.layout import Layout
 from memory_bank.locks import locked
-from memory_bank.notes import files, merge_conflicts, names
+from memory_bank.notes import files, merge_conflicts, names, trash
 from memory_bank.notes.file_scan import Scan, scan
-from memory_bank.notes.folders import Entry, files_in, held, names_in
+from memory_bank.notes.folders import Entry, held, names_in
 from memory_bank.notes.identity import etag
+from memory_bank.notes.trash import TRASH, Trashed, new_version
 
 if TYPE_CHECKING:
     from memory_bank.notes.journal import Change
     from memory_bank.notes.note import Note
 
-_TRASH = ".trash"
 _STALE = 60.0
 """Seconds after which a temporary file is not in use any more."""
-
-
-class Trashed(NamedTuple):
-    """A deleted note: its former path, and the time of deletion as in `_stamp`."""
-
-    path: str
-    stamp: str
 
 
 class Store:
@@ -86,7 +79,7 @@ class Store:
 
     def interrupted(self) -> bool:
         """Tell whether there is an interrupted change."""
-        return any(name.startswith(JOURNAL_PREFIX) for name in names_in(self.root, _TRASH))
+        return any(name.startswith(JOURNAL_PREFIX) for name in names_in(self.root, TRASH))
 
     def read(self, path: str) -> "Note":
         """Read the note at a path; raise NoteNotFound or UnreadableNote."""
@@ -185,7 +178,7 @@ class Store:
         self._make_trash()
         if keep:
             self.keep(keep)
-        notes.journal.apply(self.root, self._trash, changes, _stamp())
+        notes.journal.apply(self.root, self._trash, changes, new_version())
 
     def _check_conflicts(self, changes: "Sequence[Change]") -> None:
         """Raise UnreadableNote if a note has a merge conflict: no part of it must go elsewhere."""
@@ -219,36 +212,37 @@ class Store:
             found = etag(self.read_bytes(path))
             with files.opened(self.root, path, "move") as file:
                 files.check(file, found if if_match is None else if_match)
-                trashed = Trashed(path, _stamp())
+                trashed = Trashed(path, new_version())
                 with self._in_trash(trashed) as target:
                     files.move(file, target)
         return trashed
 
     def keep(self, path: str) -> Trashed:
         """Copy a note to the trash, before it is rewritten."""
-        trashed = Trashed(path, _stamp())
+        trashed = Trashed(path, new_version())
         with files.opened(self.root, path, "copy") as source, self._in_trash(trashed) as copy:
             files.copy(source, copy)
         return trashed
 
     def trashed(self) -> list[Trashed]:
         """List the notes in the trash, the newest first."""
-        found = [
-            Trashed(file.removeprefix(f"{_TRASH}/{stamp}/"), stamp)
-            for stamp in names_in(self.root, _TRASH)
-            if not stamp.startswith(".")
-            for file in files_in(self.root, f"{_TRASH}/{stamp}")
-            if file.endswith(NOTE_SUFFIXES)
-        ]
-        return sorted(found, key=lambda note: (note.stamp, note.path), reverse=True)
+        return trash.trashed(self.root)
 
-    def restore(self, path: str, target: str = "") -> str:
-        """Restore the last deleted note of a path, to `target` if given; return its path."""
-        wanted = names.key(path)
+    def chosen(self, path: str, version: str = "") -> Trashed:
+        """Return a deleted version of the note of a path: see `trash.chosen`."""
+        return trash.chosen(self.root, path, version)
+
+    def read_trashed(self, note: Trashed) -> bytes:
+        """Return the bytes of a deleted note; empty if it is gone."""
+        return files.read_in(self.root, note.place) or b""
+
+    def restore(self, path: str, target: str = "", version: str = "") -> str:
+        """Restore a deleted version of a path, to `target` if given; return its path.
+
+        `version` is as in `trash.chosen`, which raises.
+        """
         with self.writing():
-            found = next((t for t in self.trashed() if names.key(t.path) == wanted), None)
-            if found is None:
-                raise NoteNotFound(f"there is no {path!r} in the trash", Hint.LIST_TRASH)
+            found = self.chosen(path, version)
             target = target or found.path
             if self.exists(target):
                 raise files.taken(target)
@@ -258,8 +252,17 @@ class Store:
                 files.opened(self.root, target, "move", make=True) as goal,
             ):
                 files.move(source, goal)
-            self._remove_empty(f"{_TRASH}/{found.stamp}/{found.path}")
+            self._remove_empty(found.place)
         return target
+
+    def emptied(self, before: datetime | None = None) -> list[Trashed]:
+        """List the notes that `empty_trash` deletes."""
+        return trash.emptied(self.root, before)
+
+    def empty_trash(self, before: datetime | None = None) -> list[Trashed]:
+        """Delete the notes in the trash for good, or those deleted before a time; return them."""
+        with self.writing():
+            return trash.empty(self.root, before)
 
     def scan(self) -> Scan:
         """Scan every Markdown file of the bank, except in hidden folders.
@@ -283,7 +286,7 @@ class Store:
             raise StorageFailed(
                 f"{self._trash} is a symbolic link", "remove it: a plain folder is made"
             )
-        with files.opened(self.root, f"{_TRASH}/.gitignore", "make", make=True) as rules:
+        with files.opened(self.root, f"{TRASH}/.gitignore", "make", make=True) as rules:
             if not rules.exists():
                 handle = rules.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL)
                 with os.fdopen(handle, "wb") as stream:
@@ -293,13 +296,12 @@ class Store:
     def _in_trash(self, trashed: Trashed) -> Iterator[Entry]:
         """Open the folder of a deleted note in the trash, made if missing."""
         self._make_trash()
-        path = f"{_TRASH}/{trashed.stamp}/{trashed.path}"
-        with files.opened(self.root, path, "move", make=True) as file:
+        with files.opened(self.root, trashed.place, "move", make=True) as file:
             yield file
 
     def _remove_empty(self, path: str) -> None:
         """Remove the folders of a path in the trash that are empty."""
-        while (path := path.rpartition("/")[0]) != _TRASH:
+        while (path := path.rpartition("/")[0]) != TRASH:
             try:
                 with held(self.root, path) as folder:
                     folder.rmdir()
@@ -313,8 +315,3 @@ def _text(data: bytes) -> str:
         return notes.decoding.decode(data).text
     except UnreadableNote:
         return data.decode("latin-1")
-
-
-def _stamp() -> str:
-    """Return the current time as a name that sorts by time."""
-    return datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 import time
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -188,6 +190,47 @@ def test_the_newest_of_a_name_comes_back_first(store: Store) -> None:
         store.restore("a.md")
 
 
+def test_an_older_version_comes_back_when_it_is_named(store: Store) -> None:
+    gone = []
+    for text in ("one", "two"):
+        store.create("a.md", text)
+        gone.append(store.delete("a.md"))
+    assert store.chosen("a.md") == gone[1]
+    with pytest.raises(Conflict, match="2 versions of a"):
+        store.restore("a.md", version="20")
+    with pytest.raises(NoteNotFound, match="no version '19'"):
+        store.restore("a.md", version="19")
+    store.restore("a.md", version=gone[0].version)
+    assert store.read_bytes("a.md") == b"one"
+    assert store.trashed() == [gone[1]]
+
+
+def test_emptying_the_trash_leaves_what_is_young_or_foreign(
+    store: Store, folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/private.md").write_text("private")
+    for text in ("old", "young"):
+        store.create("deep/a.md", text)
+        store.delete("deep/a.md")
+    trash = folder / ".trash"
+    young, before = store.trashed()
+    old = before._replace(version="20200101000000000000")
+    (trash / before.version).rename(trash / old.version)
+    (trash / old.version / "link").symlink_to(tmp_path / "outside")
+    for foreign in ("obsidian.md", "folder/note.md", ".journal-0123456789ab/new-0"):
+        (trash / foreign).parent.mkdir(exist_ok=True)
+        (trash / foreign).write_text("foreign")
+    limit = datetime(2021, 1, 1, tzinfo=UTC)
+    assert store.emptied(limit) == store.emptied()[1:] == [old]
+    shutil.rmtree(trash / ".journal-0123456789ab")  # it would be undone by the next writer
+    assert store.empty_trash(limit) == [old]
+    assert store.empty_trash(limit) == []
+    assert store.empty_trash() == [young]
+    assert sorted(os.listdir(trash)) == [".gitignore", "folder", "obsidian.md"]
+    assert (tmp_path / "outside/private.md").exists()
+
+
 def test_a_restore_overwrites_nothing(store: Store) -> None:
     store.create("a.md", "old")
     store.delete("a.md")
@@ -255,7 +298,7 @@ def test_nothing_is_written_outside_the_bank(
 def test_a_copy_is_kept_before_a_note_is_rewritten(store: Store, folder: Path) -> None:
     store.create("a.md", "old")
     kept = store.keep("a.md")
-    assert (folder / ".trash" / kept.stamp / "a.md").read_text() == "old"
+    assert (folder / kept.place).read_text() == "old"
     assert store.read_bytes("a.md") == b"old"
 
 

@@ -31,6 +31,7 @@ VARYING = (
         "224B (224",
     ),  # the quotes' two bytes, in `look-after`
     (r"\b(?=[0-9a-f]*\d)[0-9a-f]{12}\b", "<id>"),
+    (r"\b20\d{12}(\d{6})?\b", "<version>"),
     (r"\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ", "<moment>"),
     (r"\b20\d\d-\d\d-\d\d( \d\d:\d\d\S*)?", "<date>"),
     (r"in \d+\.\d s\b", "in <seconds>"),

@@ -25,6 +25,11 @@ def notes(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     return _known(ctx, start, actions.listing.known_names)
 
 
+def trashed(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
+    """Return the names of deleted notes that start with a text."""
+    return _known(ctx, start, actions.trash.known_names)
+
+
 def tags(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
     """Return lists of tags, in which the last tag is completed."""
     done, comma, last = start.rpartition(",")

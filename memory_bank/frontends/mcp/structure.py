@@ -15,9 +15,9 @@ from memory_bank.frontends.rendering import fields_of, schema
 
 _OURS = frozenset(
     {
-        *("schema_version", "action", "etag", "content_hash", "stamp", "repaired", "total_size"),
+        *("schema_version", "action", "etag", "content_hash", "repaired", "total_size"),
         *("created_at", "updated_at", "last_accessed_at", "mode_used", "fallback_reason"),
-        *("rule", "severity"),
+        *("rule", "severity", "version", "deleted_at", "stamp"),
     }
 )
 """Fields whose text comes from this program. Any other text is quoted."""

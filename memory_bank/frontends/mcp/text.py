@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from memory_bank.actions.linked_notes import LinkShown
     from memory_bank.actions.listing import Shown
     from memory_bank.actions.maintenance import SyncReport
-    from memory_bank.actions.move_and_merge import Merged, Renamed, Trashed
+    from memory_bank.actions.move_and_merge import Merged, Renamed
     from memory_bank.actions.recall import Recalled, RecalledNote
     from memory_bank.actions.remember import Remembered
     from memory_bank.actions.stats import Stats
+    from memory_bank.actions.trash import Trashed
     from memory_bank.frontends.mcp.tools.bank import Restored
 
 _WHOLE = 800

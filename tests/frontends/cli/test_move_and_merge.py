@@ -71,6 +71,50 @@ def test_an_empty_trash_is_nothing_found(mb: Run) -> None:
     assert mb("restore", "--json").json == {"result_count": 0, "trash": []}
 
 
+def test_one_of_several_deleted_versions_is_chosen(mb: Run, project: Path) -> None:
+    for text in ("# One", "# Two"):
+        mb("remember", text, "--name", "ideas/a b")
+        mb("rm", "ideas/a b")
+    new, old = mb("trash", "list", "ideas/a b", "--json").json["trash"]
+    assert (new["first_line"], old["first_line"]) == ("# Two", "# One")
+    assert (old["stamp"], old["path"]) == (old["version"], "ideas/a b.md")
+    assert old["deleted_at"].startswith("20")
+    rows = mb("trash", "list").out.splitlines()
+    assert rows == mb("restore").out.splitlines()
+    assert [row.rpartition("  ")[2] for row in rows] == ["# Two", "# One"]
+    assert rows[1].split()[-3] in old["version"]
+    several = mb("restore", "ideas/a b", "--version", "20")
+    assert several.code == 3
+    assert old["version"] in several.err
+    assert mb("restore", "ideas/a b", "--version", "1999").code == 1
+    done = mb("restore", "ideas/a b", "--version", old["version"])
+    assert done.out == "restored .memories/ideas/a b.md\n"
+    assert done.err == "1 other version in the trash: memory-bank trash list 'ideas/a b'\n"
+    assert "# One" in (project / ".memories/ideas/a b.md").read_text(encoding="utf-8")
+    assert mb("restore", "ideas/a b", "--as", "c").err == ""  # the only one left
+    assert mb("restore", "--version", "2").code == 2
+
+
+def test_the_trash_is_emptied_after_a_question(
+    mb: Run, terminal: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert mb("trash", "empty").err == "the trash is empty\n"
+    mb("rm", "bm25", "whoosh")
+    assert mb("trash", "empty").code == 2  # nobody to ask
+    assert mb("trash", "empty", "--older-than", "soon").code == 2
+    assert mb("trash", "empty", "--older-than", "1d", "--yes").err == (
+        "nothing in the trash is that old\n"
+    )
+    answer = terminal("trash", "empty", keys="n\n")
+    assert "Delete 2 notes for good" in answer.out
+    assert "nothing was deleted" in answer.out
+    assert len(mb("trash", "list").out.splitlines()) == 2
+    gone = mb("trash", "empty", "--yes", "--json").json
+    assert (gone["result_count"], len(gone["emptied"])) == (2, 2)
+    assert mb("trash", "list").code == 1
+    assert mb("trash", "list", "bm25").err == "there is no 'bm25' in the trash\n"
+
+
 def test_rm_deletes_all_or_none(mb: Run, project: Path) -> None:
     assert mb("rm", "bm25", "nope").code == 1
     assert (project / ".memories/facts/bm25.md").exists()

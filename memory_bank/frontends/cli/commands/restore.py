@@ -2,70 +2,57 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+import shlex
 
 import click
 
 from memory_bank import actions
-from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.frontends.cli.call import FOUND, Call
 from memory_bank.frontends.cli.command import as_command
-
-if TYPE_CHECKING:
-    from memory_bank.bank import Bank
+from memory_bank.frontends.cli.trash_view import show_trash
+from memory_bank.frontends.rendering import count
 
 GROUP = "Organise"
-
-_STAMP = "%Y%m%d%H%M%S%f"
-_DIGITS = 20
-"""Digits of a time stamp in UTC, to the microsecond."""
 
 
 @as_command(
     "restore",
     why="""
     Without a name, lists the trash, the newest first. With a name, restores the most recently
-    deleted note of that name, under the same name or under another with --as.
+    deleted note of that name, under the same name or under another with --as. If several versions
+    of it are in the trash, --version names another one; `memory-bank trash list NAME` lists them.
     """,
     examples=(
         ("memory-bank restore", "list the trash"),
         ("memory-bank restore ideas/cache", "under its old name"),
         ("memory-bank restore ideas/cache --as ideas/cache-2", "under another name"),
+        ("memory-bank restore ideas/cache --version 20260508", "an older version"),
     ),
 )
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=completing.trashed)
 @click.option("--as", "new", metavar="NEW", default="", help="Restore it under another name")
-def command(call: Call, *, name: str | None, new: str) -> int:
+@click.option(
+    "--version",
+    metavar="DIGITS",
+    default="",
+    help="Restore the version that starts so; by default the newest",
+)
+def command(call: Call, *, name: str | None, new: str, version: str) -> int:
     """Restore a deleted note, or list the trash."""
-    if name is None and new:
-        raise call.usage_error("--as needs the name of a deleted note")
+    if name is None and (new or version):
+        raise call.usage_error(f"{'--as' if new else '--version'} needs the name of a deleted note")
     with call.open() as bank:
         if name is None:
-            return _list(call, bank)
-        path = actions.move_and_merge.restore(bank, name, new)
+            return show_trash(call, actions.trash.trash(bank), "the trash is empty")
+        path = actions.trash.restore(bank, name, new, version=version)
+        others = [] if call.json else actions.trash.trash(bank, name)
     if call.json:
         call.document({"path": path})
-    else:
-        call.console.line("restored ", (call.place(path), "place"))
+        return FOUND
+    call.console.line("restored ", (call.place(path), "place"))
+    if others:
+        more = count(len(others), "other version")
+        listed = f"memory-bank trash list {shlex.quote(others[0].path.removesuffix('.md'))}"
+        call.remark(f"{more} in the trash: {listed}")
     return FOUND
-
-
-def _list(call: Call, bank: Bank) -> int:
-    found = actions.move_and_merge.trash(bank)
-    if call.json:
-        call.document({"result_count": len(found), "trash": found})
-    elif found:
-        rows = [(note.path.removesuffix(".md"), _when(note.stamp)) for note in found]
-        call.console.table(("name", "deleted"), rows)
-    else:
-        call.remark("the trash is empty")
-    return FOUND if found else NOTHING
-
-
-def _when(stamp: str) -> str:
-    """Return the time in the name of a trash folder, in local time."""
-    try:
-        moment = datetime.strptime(stamp[:_DIGITS], _STAMP).replace(tzinfo=UTC)
-    except ValueError:
-        return stamp  # a folder that another program made
-    return moment.astimezone().isoformat(" ", "minutes")

@@ -32,7 +32,7 @@ def command(call: Call, *, names: tuple[str, ...], if_match: str | None) -> int:
         raise call.usage_error("--if-match applies to one note: name only one")
     with call.open() as bank:
         paths = dict.fromkeys(bank.find(name) for name in names)
-        done = [actions.move_and_merge.delete(bank, path, if_match=if_match) for path in paths]
+        done = [actions.trash.delete(bank, path, if_match=if_match) for path in paths]
     if call.json:
         call.document({"deleted": done})
     for trashed in () if call.json else done:

@@ -7,7 +7,16 @@ from typing import Annotated
 
 from pydantic import Field
 
-from memory_bank.actions import create, edit, listing, move_and_merge, recall, remember, stats
+from memory_bank.actions import (
+    create,
+    edit,
+    listing,
+    move_and_merge,
+    recall,
+    remember,
+    stats,
+    trash,
+)
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.tool import Call, tool
 from memory_bank.frontends.rendering import hidden_again
@@ -108,15 +117,15 @@ def rename_memory(call: Call, *, filename: Name, new_filename: Path) -> move_and
 
 
 @tool("Delete a memory", text.trashed, destroys=True)
-def delete_memory(call: Call, *, filename: Name, if_match: Etag = None) -> move_and_merge.Trashed:
+def delete_memory(call: Call, *, filename: Name, if_match: Etag = None) -> trash.Trashed:
     """Move a note to the trash, from where restore_memory brings it back."""
-    return move_and_merge.delete(call.bank, filename, if_match=if_match or None)
+    return trash.delete(call.bank, filename, if_match=if_match or None)
 
 
 @tool("Restore a memory", text.restored)
 def restore_memory(call: Call, *, filename: Path, new_filename: Path = "") -> Restored:
     """Bring the newest deleted note of a path back from the trash."""
-    return Restored(move_and_merge.restore(call.bank, filename, new_filename))
+    return Restored(trash.restore(call.bank, filename, new_filename))
 
 
 @tool("Search memories", text.recalled, reads=True)

@@ -1,0 +1,103 @@
+"""`memory-bank trash`: list and empty the trash."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank import actions
+from memory_bank.errors import BadInput
+from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.frontends.cli.call import FOUND, Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.cli.help import Group
+from memory_bank.frontends.cli.text_input import interactive
+from memory_bank.frontends.cli.trash_view import show_trash
+from memory_bank.frontends.rendering import count
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_bank.actions.trash import Trashed
+
+GROUP = "Organise"
+
+
+@as_command(
+    "list",
+    why="""
+    Lists deleted notes with the time of deletion and the first line, the newest first. restore
+    brings one back; its option --version takes the digits of the third column.
+    """,
+    examples=(
+        ("memory-bank trash list", "all deleted notes"),
+        ("memory-bank trash list ideas/cache", "the deleted versions of one note"),
+    ),
+)
+@click.argument("name", required=False, shell_complete=completing.trashed)
+def _list(call: Call, *, name: str | None) -> int:
+    """List deleted notes, or the deleted versions of one."""
+    with call.open() as bank:
+        found = actions.trash.trash(bank, name or "")
+        nothing = f"there is no {name!r} in the trash" if name else "the trash is empty"
+        return show_trash(call, found, nothing)
+
+
+@as_command(
+    "empty",
+    why="""
+    Deletes notes in the trash for good, after a question; nothing brings them back, unless git has
+    them. Files that another program put into `.memories/.trash/` stay.
+    """,
+    examples=(
+        ("memory-bank trash empty --older-than 30d", "what was deleted more than 30 days ago"),
+        ("memory-bank trash empty --yes", "everything, without a question"),
+    ),
+)
+@click.option(
+    "--older-than",
+    "older",
+    metavar="WHEN",
+    help="Delete only what was moved there before: 30d, 2w, 2026-05-08",
+)
+@click.option("--yes", is_flag=True, help="Delete without asking")
+def _empty(call: Call, *, older: str | None, yes: bool) -> int:
+    """Delete the notes in the trash for good."""
+    with call.open() as bank:
+        found = actions.trash.to_empty(bank, older)
+        agreed = not found or yes or _agreed(call, found)
+        gone = actions.trash.empty_trash(bank, before=older) if found and agreed else []
+    if call.json:
+        call.document({"result_count": len(gone), "emptied": gone})
+    elif gone:
+        call.console.line(f"deleted {count(len(gone), 'note')} for good")
+    elif found:
+        call.remark("nothing was deleted")
+    else:
+        call.remark("the trash is empty" if older is None else "nothing in the trash is that old")
+    return FOUND
+
+
+def _agreed(call: Call, found: Sequence[Trashed]) -> bool:
+    what = count(len(found), "note")
+    if call.json or not interactive():
+        raise BadInput(
+            f"{what} in the trash would be deleted for good, but confirmation needs a terminal",
+            "add --yes to delete without a question",
+        )
+    oldest = found[-1].deleted_at[:10]
+    call.stderr.flush()
+    return click.confirm(f"Delete {what} for good, deleted since {oldest}?", err=True)
+
+
+command = Group(
+    "trash",
+    help="List and empty the trash.",
+    why="""
+    rm moves notes to the trash, `.memories/.trash/`, which git ignores; so do merge, for its
+    sources, and an import, for notes that it replaces. restore brings them back.
+    """,
+    examples=(("memory-bank trash empty --older-than 30d", "delete old ones for good"),),
+    commands={made.name or "": made for made in (_list, _empty)},
+)

@@ -1,0 +1,122 @@
+"""The trash of a bank: each version of a deleted note is in a folder named by its time."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from stat import S_ISDIR
+from typing import NamedTuple
+
+from memory_bank.errors import Conflict, NoteNotFound
+from memory_bank.filenames import NOTE_SUFFIXES
+from memory_bank.hints import Hint
+from memory_bank.notes import files, names
+from memory_bank.notes.folders import files_in, names_in, stat_of
+
+TRASH = ".trash"
+_TIME = "%Y%m%d%H%M%S%f"
+_VERSION = re.compile(r"[0-9]{20}")
+"""A folder of ours, in contrast to one that another program, such as Obsidian, put there."""
+
+
+class Trashed(NamedTuple):
+    """A version of a deleted note: the note's former path, and its folder in the trash."""
+
+    path: str
+    version: str
+    """The time of deletion in UTC, to the microsecond; sorts by time."""
+
+    @property
+    def place(self) -> str:
+        """Its path, relative to the bank."""
+        return f"{TRASH}/{self.version}/{self.path}"
+
+
+def new_version() -> str:
+    """Return the current time as the name of a version."""
+    return datetime.now(UTC).strftime(_TIME)
+
+
+def deleted_at(version: str) -> datetime | None:
+    """Return the time of a version's deletion; None for a folder that another program made."""
+    if not _VERSION.fullmatch(version):
+        return None
+    try:
+        return datetime.strptime(version, _TIME).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def trashed(root: Path) -> list[Trashed]:
+    """List the notes in the trash, the newest first."""
+    found = [
+        Trashed(file.removeprefix(f"{TRASH}/{version}/"), version)
+        for version in names_in(root, TRASH)
+        if not version.startswith(".")
+        for file in files_in(root, f"{TRASH}/{version}")
+        if file.endswith(NOTE_SUFFIXES)
+    ]
+    return sorted(found, key=lambda note: (note.version, note.path), reverse=True)
+
+
+def versions(root: Path, path: str) -> list[Trashed]:
+    """List the deleted versions of the note of a path, the newest first."""
+    wanted = names.key(path)
+    return [note for note in trashed(root) if names.key(note.path) == wanted]
+
+
+def chosen(root: Path, path: str, version: str = "") -> Trashed:
+    """Return the deleted version that starts with some digits, by default the newest.
+
+    Raises NoteNotFound if there is none, Conflict if several start so.
+    """
+    every = versions(root, path)
+    if not every:
+        raise NoteNotFound(f"there is no {path!r} in the trash", Hint.LIST_TRASH)
+    found = [note for note in every if note.version.startswith(version)]
+    if not found:
+        raise NoteNotFound(
+            f"there is no version {version!r} of {every[0].path} in the trash",
+            f"it has: {', '.join(note.version for note in every)}",
+        )
+    if version and len(found) > 1:
+        raise Conflict(
+            f"{len(found)} versions of {found[0].path} start with {version!r}",
+            f"choose one: {', '.join(note.version for note in found)}",
+        )
+    return found[0]
+
+
+def empty(root: Path, before: datetime | None = None) -> list[Trashed]:
+    """Delete the versions for good, or those from before a time; return them.
+
+    What other programs put there stays, and an interrupted change.
+    """
+    gone = emptied(root, before)
+    for version in {note.version for note in gone}:
+        _remove(root, f"{TRASH}/{version}")
+    return gone
+
+
+def emptied(root: Path, before: datetime | None = None) -> list[Trashed]:
+    """List what `empty` deletes."""
+    return [
+        note
+        for note in trashed(root)
+        if (moment := deleted_at(note.version)) and (before is None or moment < before)
+    ]
+
+
+def _remove(root: Path, path: str) -> None:
+    """Remove a folder and what is in it; symbolic links are not followed."""
+    for name in names_in(root, path):
+        below = f"{path}/{name}"
+        found = stat_of(root, below)
+        if found is not None and S_ISDIR(found.st_mode):
+            _remove(root, below)
+        else:
+            with files.opened(root, below, "delete") as file:
+                file.unlink()
+    with files.opened(root, path, "delete") as folder:
+        folder.rmdir()
