@@ -6,6 +6,8 @@ import os
 
 FOLDER = ".memories"
 NOTE_SUFFIXES = (".md", ".markdown")
+TEXT_SUFFIXES = (".mdx", ".mdown", ".mkd", ".mkdn", ".text", ".txt")
+"""Endings of text files that may be meant as notes, in lower case; they are not indexed."""
 TEMPORARY_PREFIX = ".mb-"
 """Prefix of temporary files; one that a killed process left is removed later."""
 

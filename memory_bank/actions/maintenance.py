@@ -139,6 +139,7 @@ def _summary(report: SyncReport) -> str:
         "indexed": report.indexed,
         "removed": report.removed,
         "not indexable": report.unindexed,
+        "passages embedded": report.embedded,
         "waiting for vectors": report.waiting,
     }
     counts = ", ".join(f"{count} {what}" for what, count in parts.items() if count)

@@ -159,6 +159,7 @@ class Backfill:
                     progress("embedding", total - left, total)
             except EmbedderUnavailable as error:
                 report.problem = error.message
+            report.embedded += max(total - left, 0)  # another process may have added some
             report.waiting += left
 
     def _put(

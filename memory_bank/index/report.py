@@ -18,6 +18,8 @@ class SyncReport:
     unindexed: int = 0
     repaired: list[str] = field(default_factory=list)
     """What was unfinished, damaged or missing, as in `repairs`."""
+    embedded: int = 0
+    """Passages for which a vector was computed."""
     waiting: int = 0
     """Passages that have no vector yet."""
     problem: str = ""

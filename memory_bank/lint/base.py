@@ -24,6 +24,7 @@ from memory_bank.errors import MemoryBankError
 from memory_bank.layout import Layout
 from memory_bank.manifest.manifest import Manifest
 from memory_bank.notes.decoding import decode
+from memory_bank.notes.file_scan import Scan
 from memory_bank.notes.store import Store
 from memory_bank.repo import git
 from memory_bank.repo.commit_history import CommitHistory
@@ -93,7 +94,16 @@ class Context:
     @cached_property
     def files(self) -> tuple[str, ...]:
         """The paths of all files that may be notes, including those not indexed."""
-        return tuple(sorted(self._store.scan().files))
+        return tuple(sorted(self._scan.files))
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """The paths of text files whose names do not end like those of notes."""
+        return tuple(sorted(self._scan.texts))
+
+    @cached_property
+    def _scan(self) -> Scan:
+        return self._store.scan()
 
     def text(self, path: str) -> str | None:
         """Return a file's text; None if it was removed or can't be read."""

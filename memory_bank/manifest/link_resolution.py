@@ -58,6 +58,19 @@ def keys_of(manifest: Manifest, name: str) -> list[str]:
     return [key for (key,) in rows]
 
 
+def candidates(
+    manifest: Manifest, names: Iterable[tuple[int, int]]
+) -> dict[tuple[int, int], list[str]]:
+    """Map the names of ambiguous links, as the links have them, to the keys of the documents."""
+    pairs = set(names)
+    resolved = _documents_of_names(manifest, {name for pair in pairs for name in pair})
+    meant = {(first, second): resolved(first) or resolved(second) for first, second in pairs}
+    sql = f"SELECT id, key FROM documents WHERE state <> {GONE} AND id IN ({{}})"
+    every = {number for found in meant.values() for number in found}
+    keys = dict(manifest.chunked(sql, sorted(every)))
+    return {pair: [keys[one] for one in found if one in keys] for pair, found in meant.items()}
+
+
 def has_key(manifest: Manifest, key: str) -> bool:
     """Tell whether there is a document with a key, readable or not."""
     sql = f"SELECT 1 FROM documents WHERE key = ? AND state <> {GONE}"

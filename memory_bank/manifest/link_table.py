@@ -1,19 +1,23 @@
 """Read the link table: source, target and context of each link."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import Any, NamedTuple
 
+from memory_bank.manifest.link_resolution import candidates
 from memory_bank.manifest.manifest import DONE, PENDING, SEPARATOR, Manifest
 
 _COLUMNS = (
     "source.id, source.key, links.line, links.kind, links.type, links.target, links.heading,"
     " links.anchor, links.text, links.before, links.after, links.ghost, links.ambiguous, goal.id,"
-    " goal.key"
+    " goal.key, links.name, links.second_name"
 )
 _FROM = (
     "FROM links JOIN documents AS source ON source.id = links.document"
     " LEFT JOIN documents AS goal ON goal.id = links.dest"
 )
+_MAX_LISTED = 5
+"""Maximum number of notes that the problem of an ambiguous link lists."""
 _LIVE = f"source.state IN ({DONE}, {PENDING})"
 
 
@@ -36,6 +40,8 @@ class LinkRow(NamedTuple):
     ambiguous: bool
     dest: int | None
     dest_key: str
+    names: tuple[int, int]
+    """Hashes of the names that it may mean, in order."""
 
 
 _FIELDS = LinkRow._fields
@@ -88,18 +94,21 @@ def anchors(
 def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
     """Return for each link what is wrong with it, empty when nothing is.
 
-    Wrong is a target that several notes answer to, and a heading or block that its note lacks. A
-    ghost is not wrong: it may be a file, a person, a note to be written.
+    Wrong is a target that several notes answer to, which are listed, the nearest first, and a
+    heading or block that its note lacks. A ghost is not wrong: it may be a file, a person, a note
+    to be written.
     """
     goals = sorted(
         {row.dest for row in rows if row.dest is not None and (row.heading or row.anchor)}
     )
     headings, blocks = anchors(manifest, goals) if goals else (set(), set())
+    meant = candidates(manifest, [row.names for row in rows if row.ambiguous])
     found = []
     for row in rows:
         last = row.heading.split("#")[-1].strip().casefold()
         if row.ambiguous:
-            found.append(f"several notes answer to {row.target!r}")
+            near = _nearest_first(row.source_key, meant[row.names])
+            found.append(f"several notes answer to {row.target!r}: {_listed(near)}")
         elif (
             row.dest is not None and row.anchor and (row.dest, row.anchor.casefold()) not in blocks
         ):
@@ -109,6 +118,24 @@ def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
         else:
             found.append("")
     return found
+
+
+def _nearest_first(source: str, keys: Iterable[str]) -> list[str]:
+    """Sort keys by the number of steps from folder to folder between them and a source."""
+    home = source.split("/")[:-1]
+
+    def steps(key: str) -> tuple[int, str]:
+        folders = key.split("/")[:-1]
+        pairs = takewhile(lambda pair: pair[0] == pair[1], zip(home, folders, strict=False))
+        shared = sum(1 for _ in pairs)
+        return len(home) + len(folders) - 2 * shared, key
+
+    return sorted(keys, key=steps)
+
+
+def _listed(keys: Sequence[str]) -> str:
+    more = f" and {len(keys) - _MAX_LISTED:,} more" if len(keys) > _MAX_LISTED else ""
+    return ", ".join(keys[:_MAX_LISTED]) + more
 
 
 def _has_heading(headings: set[tuple[int, str]], note: int, wanted: str) -> bool:
@@ -129,7 +156,8 @@ def _rows(manifest: Manifest, where: str, values: Sequence[Any]) -> list[LinkRow
 
 
 def _row(row: tuple[Any, ...]) -> LinkRow:
-    found = dict(zip(_FIELDS, row, strict=True))
+    *fields, first, second = row
+    found = dict(zip(_FIELDS, [*fields, (first, second)], strict=True))
     found["ghost"] = "" if found["dest"] else found["ghost"]
     found["ambiguous"] = bool(found["ambiguous"])
     found["dest_key"] = found["dest_key"] or ""

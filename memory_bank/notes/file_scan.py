@@ -10,7 +10,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from memory_bank.errors import NoBank, StorageFailed
-from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX
+from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX, TEXT_SUFFIXES
 from memory_bank.notes.folders import open_folder, stat_of
 
 StatSignature = tuple[int, int, int, int]
@@ -33,6 +33,8 @@ class Scan:
         self.files: dict[str, StatSignature] = {}
         self.refused: dict[str, str] = {}
         """Files that can't be notes, with the reason."""
+        self.texts: list[str] = []
+        """Text files whose names do not end like those of notes."""
         self.leftover: list[str] = []
         """Temporary files, of a running or a killed writer."""
 
@@ -147,6 +149,9 @@ def _pass(entry: os.DirEntry[str], path: str, found: Scan) -> None:
             found.leftover.append(path)
     elif entry.name.lower().endswith(NOTE_SUFFIXES):
         found.refused[_shown(path)] = "its name ends in neither .md nor .markdown: mind the case"
+    elif entry.name.lower().endswith(TEXT_SUFFIXES):
+        if entry.is_file(follow_symlinks=False) and is_text(path):
+            found.texts.append(path)
     elif entry.is_symlink() and entry.is_dir():
         found.refused[_shown(f"{path}/")] = _LINK
 

@@ -50,7 +50,7 @@ def target_of(link: Link, path: str, project_prefix: str) -> Target:
 
     A Markdown link, and a target that starts with a dot, is relative to the note's folder; others
     to the bank. `project_prefix` is the bank's folder below the project (".memories/"), so that
-    `../src/a.py` is the same ghost as `[[src/a.py]]`.
+    `../../src/a.py` in `decisions/b.md` is the same ghost as `[[src/a.py]]`.
     """
     written = nfc(" ".join(link.target.split()))
     if not written:

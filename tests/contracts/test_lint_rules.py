@@ -61,6 +61,7 @@ def ailing(project: Path, git: Git) -> Path:
     (notes / "conflict.md").write_text(CONFLICT)
     for name in ("what?", "one", "two"):
         (notes / f"{name}.md").write_text("---\nid: same\n---\nThe same.\n")
+    (notes / "plain.txt").write_text("Not a note.\n")
     (notes / "secret.md").write_text(f"token: {SECRET}\n")
     return project
 

@@ -59,6 +59,8 @@ def test_of_a_name_that_ends_like_a_file_one_suffix_is_dropped(
         ("[[Person Name]]", "Person Name"),
         ("[x](../../src/a.py)", "src/a.py"),
         ("[[../../src/a.py]]", "src/a.py"),
+        ("[[../src/a.py]]", ".memories/src/a.py"),
+        ("[[./a.py]]", ".memories/d/a.py"),
         ("[[nothing/yet]]", "nothing/yet"),
         ("[x](../../../out.md)", "../../../out.md"),
     ],

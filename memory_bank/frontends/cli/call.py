@@ -35,6 +35,15 @@ class BadUsage(BadInput):
     """Wrong options, or options that can't be combined."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C in a command that can say what was done, and how to continue."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
 class Call:
     """One call of a command: where its bank is and where its output goes."""
 

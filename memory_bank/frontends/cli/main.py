@@ -12,6 +12,7 @@ from types import FrameType
 
 from memory_bank.errors import BadInput, MemoryBankError, NoteNotFound
 from memory_bank.frontends.cli import click_adapter
+from memory_bank.frontends.cli.call import Interrupted
 from memory_bank.frontends.cli.console import Console, prepare_streams
 from memory_bank.frontends.cli.hints import hint_of
 from memory_bank.frontends.rendering import failure
@@ -69,6 +70,8 @@ def _error_fields(error: BaseException) -> tuple[str, str, str]:
     """Return an error's code, message and hint."""
     if isinstance(error, MemoryBankError):
         return error.code, error.message, hint_of(error)
+    if isinstance(error, Interrupted):
+        return "interrupted", error.message, error.hint
     if isinstance(error, KeyboardInterrupt):
         return "interrupted", "interrupted", ""
     message = f"unexpected error: {type(error).__name__}: {error}"

@@ -13,6 +13,10 @@ from memory_bank.errors import BadInput, MemoryBankError
 from memory_bank.frontends.cli.console import Console
 
 
+class Aborted(BadInput):
+    """The user left an empty text in the editor."""
+
+
 def interactive() -> bool:
     """Tell whether stdin is a terminal."""
     return sys.stdin is not None and sys.stdin.isatty()
@@ -46,6 +50,7 @@ def editing(name: str, start: str) -> Iterator[tuple[str, Path]]:
     """Let the user edit a text in a temporary file; yield the edited text and the file.
 
     The file is deleted at the end. When the body raises, it is kept, and the error names it.
+    Raises Aborted for an empty text.
     """
     import shutil  # start-up: few commands open an editor
     import tempfile
@@ -55,7 +60,10 @@ def editing(name: str, start: str) -> Iterator[tuple[str, Path]]:
     file.write_bytes(start.encode("utf-8", "surrogateescape"))
     try:
         click.edit(filename=str(file))
-        yield _decoded(file.read_bytes(), "the text"), file
+        written = _decoded(file.read_bytes(), "the text")
+        if not written.strip():
+            raise Aborted("aborted: the text is empty, so nothing was written")
+        yield written, file
     except BaseException as error:
         _keep(file, start, error)
         raise
@@ -63,8 +71,9 @@ def editing(name: str, start: str) -> Iterator[tuple[str, Path]]:
 
 
 def _keep(file: Path, start: str, error: BaseException) -> None:
-    """Report where an edited text is kept; delete an unchanged one."""
-    if file.exists() and file.read_bytes() == start.encode("utf-8", "surrogateescape"):
+    """Report where an edited text is kept; delete an unchanged or an empty one."""
+    unchanged = file.exists() and file.read_bytes() == start.encode("utf-8", "surrogateescape")
+    if unchanged or isinstance(error, Aborted):
         file.unlink()
         file.parent.rmdir()
     elif isinstance(error, MemoryBankError):

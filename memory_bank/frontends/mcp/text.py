@@ -155,7 +155,8 @@ def synced(report: SyncReport, quotes: Quotes) -> str:
     """Show what was indexed."""
     head = (
         f"Indexed {report.indexed}, removed {report.removed}, not indexable {report.unindexed},"
-        f" waiting for vectors {report.waiting}; {report.seconds:.1f} s."
+        f" embedded passages {report.embedded}, waiting for vectors {report.waiting};"
+        f" {report.seconds:.1f} s."
     )
     return _answer_text(quotes, head, _problem(quotes, report.problem))
 

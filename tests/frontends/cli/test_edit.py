@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -85,7 +86,23 @@ def test_a_conflict_keeps_what_the_user_wrote(terminal: Run, project: Path, tmp_
     assert note.read_text(encoding="utf-8").endswith("theirs\n")
     (kept,) = tmp_path.glob("memory-bank-*/bm25.md")
     assert kept.read_text(encoding="utf-8").endswith("mine\n")
-    assert f"your text is kept in {kept}" in plain_text(answer.out)
+    assert json.loads(plain_text(answer.out))["error"] == {
+        "code": "conflict",
+        "message": ".memories/facts/bm25.md changed while it was open in your editor: nothing was"
+        " overwritten",
+        "hint": f"your text is kept in {kept}; compare it with the note, then edit the note again",
+    }
+
+
+def test_an_empty_text_in_the_editor_aborts(terminal: Run, project: Path, tmp_path: Path) -> None:
+    note = project / ".memories/facts/bm25.md"
+    before = note.read_bytes()
+    env = {"EDITOR": editor(tmp_path, "path.write_text(' \\n')"), "TMPDIR": str(tmp_path)}
+    answer = terminal("edit", "bm25", env=env)
+    assert answer.code == 2
+    assert plain_text(answer.out) == ("error: aborted: the text is empty, so nothing was written\n")
+    assert note.read_bytes() == before
+    assert list(tmp_path.glob("memory-bank-*")) == []
 
 
 def test_a_merge_conflict_is_resolved_in_an_editor_and_nothing_half_resolved_is_written(

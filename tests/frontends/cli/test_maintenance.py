@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.errors import Busy
+from memory_bank.index.backfill import Backfill
 from memory_bank.index.index import Index
 
 from .conftest import Run, command, environment, plain_text
@@ -46,6 +47,25 @@ def test_sync(mb: Run) -> None:
     assert mb("sync", "--json").json["indexed"] == 0
     assert mb("sync", "--rebuild").out.startswith("indexed 3 notes")
     assert mb("sync", "--rebuild", "--compare").code == 2
+
+
+def test_an_interrupted_sync_says_that_its_work_is_kept_and_the_next_continues(
+    mb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Backfill, "embed", interrupted)
+        answer = mb("sync")
+        assert answer.code == 130
+        assert answer.err == (
+            "error: interrupted: what is indexed and embedded so far is kept\n"
+            "hint: `memory-bank sync` continues there\n"
+        )
+        assert mb("sync", "--rebuild", "--json").error["code"] == "interrupted"
+    assert mb("sync").out.startswith("indexed 0 notes, embedded 4 passages in ")
+    assert mb("sync", "--json").json["embedded"] == 0
 
 
 def test_compare(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,6 +125,35 @@ def test_doctor_says_how_to_put_right_what_a_rule_found(
         "message": "file_refs names src/index.py, which git moved",
         "fix": "src/main.py",
     }
+
+
+def test_doctor_lists_what_an_ambiguous_link_may_mean_and_texts_that_are_no_notes(
+    mb: Run, project: Path
+) -> None:
+    notes = project / ".memories"
+    for place in ("a/x.md", "a/b/x.md", "c/x.md", "a/b/c/d/x.md", "e/x.md", "f/x.md", "x y.txt"):
+        (notes / place).parent.mkdir(parents=True, exist_ok=True)
+        (notes / place).write_text("text", "utf-8")
+    (notes / "a/b/from.md").write_text("[[x]]", "utf-8")
+    (notes / "x y.md").write_text("# Taken\n", "utf-8")
+    (notes / "c/y.MDX").write_text("text", "utf-8")
+    (notes / "c/link.txt").symlink_to("/etc/passwd")
+    shown = mb("doctor").out
+    assert (
+        ".memories/a/b/from.md:1  several notes answer to 'x': a/b/x.md, a/x.md, a/b/c/d/x.md,"
+        " c/x.md, e/x.md and 1 more\n" in shown
+    )
+    assert shown.partition("other-suffix")[2].splitlines()[:3] == [
+        " (2):",
+        (
+            "  .memories/c/y.MDX:1  is not indexed, as its name ends in .MDX (fix: if it is a note,"
+            " rename it to y.md)"
+        ),
+        (
+            "  .memories/x y.txt:1  is not indexed, as its name ends in .txt (fix: if it is a note,"
+            " rename it to x y.txt.md)"
+        ),
+    ]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -117,7 +117,7 @@ def test_on_a_terminal_an_editor_opens(terminal: Run, project: Path, tmp_path: P
 def test_an_editor_that_writes_nothing_makes_no_note(terminal: Run, tmp_path: Path) -> None:
     answer = terminal("remember", env={"VISUAL": editor(tmp_path, "")})
     assert answer.code == 2
-    assert "content must not be empty" in answer.out
+    assert "aborted: the text is empty" in answer.out
 
 
 def test_an_editor_that_fails_is_told(terminal: Run, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_bank import actions
-from memory_bank.frontends.cli.call import FAILED, FOUND, Call
+from memory_bank.frontends.cli.call import FAILED, FOUND, Call, Interrupted
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.rendering import count
 
@@ -43,7 +43,13 @@ def command(call: Call, *, rebuild: bool, compare: bool) -> int:
     with call.open() as bank:
         if compare:
             return _compare(call, bank)
-        report = actions.maintenance.sync(bank, rebuild=rebuild, progress=call.progress)
+        try:
+            report = actions.maintenance.sync(bank, rebuild=rebuild, progress=call.progress)
+        except KeyboardInterrupt as error:
+            raise Interrupted(
+                "interrupted: what is indexed and embedded so far is kept",
+                "`memory-bank sync` continues there",
+            ) from error
     call.answer(report, lambda report: _show(call, report))
     if not call.json:
         call.warn(report.problem)
@@ -69,6 +75,8 @@ def _show_differences(call: Call, differences: tuple[str, ...]) -> None:
 
 def _show(call: Call, report: SyncReport) -> None:
     parts = [f"indexed {count(report.indexed, 'note')}"]
+    if report.embedded:
+        parts.append(f"embedded {count(report.embedded, 'passage')}")
     if report.removed:
         parts.append(f"removed {count(report.removed, 'note')}")
     if report.unindexed:
