@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -17,6 +16,7 @@ from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.names import key, name_of, path_of
 from memory_bank.notes.source import CONTENT, content_field
 from memory_bank.retrievers.base import Scope
+from memory_bank.similar_names import similar_names
 
 _NO_DATES: Mapping[str, float] = MappingProxyType({})
 BY_HAND = "manual"
@@ -127,5 +127,5 @@ def similar(manifest: Manifest, name: str, most: int = 3) -> list[str]:
         for row in documents.all_documents(manifest)
         for word, _ in path_names(row.key, row.data.get("aliases", ()))
     }
-    near = get_close_matches(key(name), list(paths), n=most, cutoff=0.6)
+    near = similar_names(key(name), paths, most=most)
     return list(dict.fromkeys(paths[word] for word in near))

@@ -21,10 +21,13 @@ class ReadQuery:
     """Each as `key:value`, with a `-` before a negated one."""
 
 
-def read_query(bank: Bank, query: str) -> ReadQuery:
-    """Parse a query as `recall` does; keys of this bank's front matter are conditions."""
+def read_query(bank: Bank, query: str, *, times: bool = True) -> ReadQuery:
+    """Parse a query as `recall` does; keys of this bank's front matter are conditions.
+
+    `times`: whether words of time are conditions, too.
+    """
     known = bank.read(lambda view: filters.fields(view.manifest)) if ":" in query else ()
-    parsed = parse(query, known)
+    parsed = parse(query, known, times=times)
     return ReadQuery(
         words=parsed.question.text,
         phrases=parsed.question.required + parsed.question.preferred,

@@ -16,6 +16,7 @@ from memory_bank.note_rows import BY_HAND, NoteRow
 from memory_bank.notes.dates import iso_of
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Entity, Fault
+from memory_bank.search import remarks
 from memory_bank.search.query import conditions
 
 
@@ -40,6 +41,8 @@ class Listing:
 
     result_count: int
     notes: tuple[Listed, ...]
+    notices: tuple[str, ...] = ()
+    """What may be mistyped in the filters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +107,13 @@ def list_notes(
     with bank.lock:
         written = bank.logs.updates.all()
 
-    def newest(view: View) -> list[NoteRow]:
+    def newest(view: View) -> tuple[list[NoteRow], tuple[str, ...]]:
         within = filters.scope(view.manifest, wanted, hidden=include_archived, written=written)
-        return note_rows.newest(view.manifest, within, max(limit, 1), written)
+        found = note_rows.newest(view.manifest, within, max(limit, 1), written)
+        return found, remarks.remarks(view.manifest, (), wanted)
 
-    found = tuple(_listed(note) for note in bank.read(newest))
-    return Listing(len(found), found)
+    found, notices = bank.read(newest)
+    return Listing(len(found), tuple(_listed(note) for note in found), notices)
 
 
 def show(bank: Bank, name: str) -> Shown:

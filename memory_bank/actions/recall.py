@@ -16,10 +16,10 @@ from memory_bank.note_rows import BY_HAND, note_of
 from memory_bank.notes.dates import iso_of
 from memory_bank.notes.name_forms import of_file
 from memory_bank.notes.note import Entity
-from memory_bank.search import snippets
+from memory_bank.search import remarks, snippets, time_words
 from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.hits import Reason
-from memory_bank.search.query import conditions, parse
+from memory_bank.search.query import Query, conditions, parse
 from memory_bank.source import Section, Span
 
 if TYPE_CHECKING:
@@ -90,6 +90,8 @@ class Recalled(NamedTuple):
     result_count: int
     notes: tuple[RecalledNote, ...]
     problem: str | None = None
+    notices: tuple[str, ...] = ()
+    """How words of time restricted the answer, and what may be mistyped in the query."""
 
 
 def recall(
@@ -111,7 +113,9 @@ def recall(
 
     `limit` is clamped to 1 to 100; notes need all of `tags`. Filters apply before ranking. With
     `linked_to`, the name of a note or ghost (such as a source file), only notes that link to it,
-    with those links, the most relevant link first; if none matches the query, all of them.
+    with those links, the most relevant link first; if none matches the query, all of them. Words of
+    time in the query (`last week`) restrict it as `since` and `before` do, unless these are given;
+    if no note of that time matches, all dates are searched. `notices` says both.
     Unless `count_access` is false, each returned note's access count is then increased by one.
     Raises BadInput for an unknown mode or time, NoteNotFound for a `linked_to` that is neither a
     note nor a file.
@@ -127,11 +131,12 @@ def recall(
         limit=min(max(bank.settings.search.limit if limit is None else limit, 1), MOST),
         archived=include_archived,
         node="" if linked_to is None else node_of(bank, linked_to),
+        times=since is None and before is None,
     )
     with bank.lock:
-        answer, hits = _answer(bank, wanted, progress)
+        answer, hits, _ = _of_that_time(bank, wanted, progress)
         if wanted.node and query and not hits:
-            answer, hits = _answer(bank, wanted._replace(query="", words=query), progress)
+            answer, hits, _ = _answer(bank, wanted._replace(query="", words=query), progress)
             problem = answer.problem or (_WORDLESS if hits else None)
             answer = answer._replace(query=query, problem=problem)
         if not (count_access and hits):
@@ -148,73 +153,114 @@ class _Wanted(NamedTuple):
     archived: bool
     node: str
     """The note or ghost that hits must link to; empty for any."""
+    times: bool
+    """Whether words of time in the query restrict it."""
+    subject: bool = True
+    """Whether to look for the words that are left; else all notes of that time are listed."""
     words: str = ""
     """The words to sort links by if the query is empty."""
 
 
-def _answer(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> tuple[Recalled, list[Hit]]:
+class _Answer(NamedTuple):
+    recalled: Recalled
+    hits: list[Hit]
+    """Of the notes in the answer."""
+    query: Query
+
+
+def _of_that_time(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> _Answer:
+    """Search the notes of the time that the query names; if none matches, those of all dates.
+
+    The caller holds the bank's lock.
+    """
+    found = _answer(bank, wanted, progress)
+    times = found.query.times
+    if times is None:
+        return found
+    if not found.hits and time_words.subjectless(found.query.question.text):
+        found = _answer(bank, wanted._replace(subject=False), progress)
+    notice = remarks.restricted(times)
+    if not found.hits:
+        found = _answer(bank, wanted._replace(times=False), progress)
+        notice = remarks.lifted(times)
+    if not found.hits:
+        return found
+    notices = (notice, *found.recalled.notices)
+    return found._replace(recalled=found.recalled._replace(notices=notices))
+
+
+def _answer(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> _Answer:
     """Search, and read the sections found; repeat if a note changed in between.
 
-    Returns the hits of the notes in the answer. The caller holds the bank's lock.
+    The caller holds the bank's lock.
     """
     for _ in range(_TRIES):
         problem = bank.catch_up(progress)
-        found, notes, changed = bank.read(lambda view: _checked_search(bank, view, wanted))
-        if None not in notes and not changed:
+        found, changed = bank.read(lambda view: _checked_search(bank, view, wanted))
+        if None not in found.notes and not changed:
             break
     else:
         problem = problem or _CHANGING
-    kept = tuple(note for note in notes if note is not None)
+    kept = tuple(note for note in found.notes if note is not None)
     answer = Recalled(
         schema_version=SCHEMA_VERSION,
         query=wanted.query,
-        mode_used=found.mode,
-        fallback_reason=found.fallback_reason or None,
+        mode_used=found.result.mode,
+        fallback_reason=found.result.fallback_reason or None,
         result_count=len(kept),
         notes=kept,
         problem=problem or None,
+        notices=found.notices,
     )
-    return answer, [hit for hit, note in zip(found.hits, notes, strict=True) if note is not None]
+    pairs = zip(found.result.hits, found.notes, strict=True)
+    return _Answer(answer, [hit for hit, note in pairs if note is not None], found.query)
 
 
-def _checked_search(
-    bank: Bank, view: View, wanted: _Wanted
-) -> tuple[SearchResult, list[RecalledNote | None], bool]:
+class _Found(NamedTuple):
+    result: SearchResult
+    notes: list[RecalledNote | None]
+    """One for each hit; None if its file changed since it was indexed."""
+    query: Query
+    notices: tuple[str, ...]
+
+
+def _checked_search(bank: Bank, view: View, wanted: _Wanted) -> tuple[_Found, bool]:
     """Search, and tell whether another process changed the index meanwhile.
 
     Its manifest and its retrievers may then disagree about a note, which hides it.
     """
     manifest = view.manifest
     before = manifest.version()
-    found, notes = _search(bank, view, wanted)
-    return found, notes, manifest.version() != before or manifest.unfinished()
+    found = _search(bank, view, wanted)
+    return found, manifest.version() != before or manifest.unfinished()
 
 
-def _search(
-    bank: Bank, view: View, wanted: _Wanted
-) -> tuple[SearchResult, list[RecalledNote | None]]:
+def _search(bank: Bank, view: View, wanted: _Wanted) -> _Found:
     known = filters.fields(view.manifest) if ":" in wanted.query else ()
-    parsed = parse(wanted.query, known)
-    required = [_with_link_names(bank, one) for one in (*parsed.conditions, *wanted.conditions)]
+    parsed = parse(wanted.query, known, times=wanted.times)
+    conditions = (*parsed.conditions, *wanted.conditions)
+    required = [_with_link_names(bank, one) for one in conditions]
     written = bank.logs.updates.all() if any(one.key == "since" for one in required) else {}
     within = filters.scope(view.manifest, required, hidden=wanted.archived, written=written)
     links = linked(view, wanted.node) if wanted.node else None
+    text = parsed.question.text
     found = view.engine.search(
-        parsed.question,
+        parsed.question if wanted.subject else parsed.question._replace(text=""),
         within if links is None else within.narrowed(links),
         mode=wanted.mode,
         limit=wanted.limit,
         now=time.time(),
     )
-    text = parsed.question.text
     by_note = {
         number: _sorted(into, wanted.words or text) for number, into in (links or {}).items()
     }
     edited = editors(bank, [note_of(hit.document) for hit in found.hits])
-    return found, [
+    notes = [
         _recalled(view, hit, text, edited[hit.document.key], by_note.get(hit.document.number))
         for hit in found.hits
     ]
+    notices = remarks.remarks(view.manifest, parsed.unread, conditions)
+    return _Found(found, notes, parsed, notices)
 
 
 def _with_link_names(bank: Bank, condition: filters.Condition) -> filters.Condition:

@@ -67,6 +67,11 @@ def fields(manifest: Manifest) -> set[str]:
     return {name for (name,) in manifest.execute("SELECT DISTINCT key FROM fields")}
 
 
+def met_by_any(manifest: Manifest, key: str, value: str) -> bool:
+    """Tell whether any document meets a condition with one value."""
+    return bool(_having(manifest, key, value))
+
+
 def _meeting(manifest: Manifest, condition: Condition, written: Mapping[str, float]) -> set[int]:
     value = condition.value
     if isinstance(value, datetime):

@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Collection, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from memory_bank import notes
 from memory_bank.errors import BadInput
-from memory_bank.hints import Hint
 from memory_bank.manifest.filters import Condition
 from memory_bank.retrievers.base import Question
+from memory_bank.search import time_words
+from memory_bank.search.periods import moment
+from memory_bank.search.time_words import TimeWords
 
 KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links"])
 """Keys of conditions, in addition to those of the bank's front matter."""
@@ -17,7 +19,9 @@ _MAX_CHARACTERS = 10_000
 """Maximum number of characters of a query that are read."""
 _MAX_OTHER_WORDS = 4
 """Maximum number of unquoted words of a query that is not a sentence."""
-_SYNONYMS = {"tags": "tag", "after": "since", "folder": "in", "link": "links"}
+_MASK = "\x00"
+"""Stands for each character of a phrase where words of time are looked for."""
+SYNONYMS = {"tags": "tag", "after": "since", "folder": "in", "link": "links"}
 
 _PART = re.compile(
     r"""(?P<negated>(?<!\S)-)?
@@ -27,8 +31,13 @@ _PART = re.compile(
           |(?P<word>\S+))""",
     re.VERBOSE,
 )
-_AGE = re.compile(r"(\d+)\s*(h|d|w|m|y|hours?|days?|weeks?|months?|years?)")
-_DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
+
+
+class Unread(NamedTuple):
+    """A word that looks like a condition but is none: it was read as a word."""
+
+    key: str
+    value: str
 
 
 class Query(NamedTuple):
@@ -36,45 +45,77 @@ class Query(NamedTuple):
 
     question: Question
     conditions: tuple[Condition, ...] = ()
+    """With those of `times`."""
+    times: TimeWords | None = None
+    """The words of time that were read as conditions."""
+    unread: tuple[Unread, ...] = ()
 
 
-def parse(text: str, fields: Collection[str] = (), now: datetime | None = None) -> Query:
+def parse(
+    text: str, fields: Collection[str] = (), now: datetime | None = None, *, times: bool = True
+) -> Query:
     """Parse a query; `fields` are the front-matter keys that can be filtered by.
 
-    Text that only looks like a condition (`TODO: fix`, a time, a URL) is read as words.
+    Text that only looks like a condition (`TODO: fix`, a time, a URL) is read as words. Words of
+    time restrict the query by date, unless `times` is false or it has such a condition.
     """
-    words: list[str] = []
-    phrases: list[str] = []
-    excluded: list[str] = []
-    conditions: list[Condition] = []
-    for part in _PART.finditer(text[:_MAX_CHARACTERS]):
+    now = now or datetime.now(UTC)
+    parts = _parts(text[:_MAX_CHARACTERS], fields, now)
+    asked, found, conditions = " ".join(parts.words), None, parts.conditions
+    if times and not any(one.key in {"since", "before"} for one in conditions):
+        found = time_words.find(" ".join(parts.masked), now)
+    if found:
+        asked = time_words.without(asked, found)
+        conditions += found.conditions
+    # In a sentence, quotes mark a title or a term; otherwise the phrase is required.
+    phrases = tuple(parts.phrases)
+    quoted = sum(len(phrase.split()) for phrase in phrases)
+    required = len(asked.split()) - quoted <= _MAX_OTHER_WORDS
+    question = Question(
+        asked,
+        required=phrases if required else (),
+        excluded=tuple(parts.excluded),
+        preferred=() if required else phrases,
+    )
+    return Query(question, tuple(conditions), found, tuple(parts.unread))
+
+
+class _Parts(NamedTuple):
+    """The parts of a query, in its order."""
+
+    words: list[str]
+    """Phrases included."""
+    masked: list[str]
+    """The words, with a mask for each phrase."""
+    phrases: list[str]
+    excluded: list[str]
+    conditions: list[Condition]
+    unread: list[Unread]
+
+
+def _parts(text: str, fields: Collection[str], now: datetime) -> _Parts:
+    found = _Parts([], [], [], [], [], [])
+    for part in _PART.finditer(text):
         negated = part["negated"] is not None
         key = part["key"] or part["word_key"]
         if key:
-            condition = _condition(
-                key, (part["quoted_value"] or part["value"]).strip('"'), fields, now
-            )
+            value = (part["quoted_value"] or part["value"]).strip('"')
+            condition = _condition(key, value, fields, now)
             if condition:
-                conditions.append(Condition(condition.key, condition.value, negated))
+                found.conditions.append(Condition(condition.key, condition.value, negated))
                 continue
+            found.unread.append(Unread(key, value))
         inside = part["phrase"] if part["phrase"] is not None else part[0].removeprefix("-")
         if negated and inside.strip():
-            excluded.append(inside)
+            found.excluded.append(inside)
         elif part["phrase"] is not None and inside.strip():
-            phrases.append(inside)
-            words.append(inside)
+            found.phrases.append(inside)
+            found.words.append(inside)
+            found.masked.append(_MASK * len(inside))
         elif part["phrase"] is None:
-            words.append(part[0])
-    # In a sentence, quotes mark a title or a term; otherwise the phrase is required.
-    quoted = sum(len(phrase.split()) for phrase in phrases)
-    required = len(" ".join(words).split()) - quoted <= _MAX_OTHER_WORDS
-    question = Question(
-        " ".join(words),
-        required=tuple(phrases) if required else (),
-        excluded=tuple(excluded),
-        preferred=() if required else tuple(phrases),
-    )
-    return Query(question, tuple(conditions))
+            found.words.append(part[0])
+            found.masked.append(part[0])
+    return found
 
 
 def conditions(
@@ -96,11 +137,9 @@ def conditions(
     return tuple(found)
 
 
-def _condition(
-    key: str, value: str, fields: Collection[str], now: datetime | None
-) -> Condition | None:
+def _condition(key: str, value: str, fields: Collection[str], now: datetime) -> Condition | None:
     name = key.lower()
-    name = _SYNONYMS.get(name, name)
+    name = SYNONYMS.get(name, name)
     if name in {"since", "before"}:
         try:
             return Condition(name, moment(value, now))
@@ -109,25 +148,3 @@ def _condition(
     if name in KEYS or name in fields:
         return Condition(name, value)
     return None
-
-
-def moment(text: str, now: datetime | None = None) -> datetime:
-    """Read a point in time: an age (7d, 2w, 3 months), a day's name, or an ISO date.
-
-    Raises BadInput; a date without a zone is UTC.
-    """
-    now = now or datetime.now(UTC)
-    wanted = text.strip().lower()
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    if wanted in {"today", "yesterday"}:
-        return midnight - timedelta(days=wanted == "yesterday")
-    age = _AGE.fullmatch(wanted.removesuffix(" ago"))
-    try:
-        if age:
-            return now - timedelta(days=int(age[1]) * _DAYS[age[2][0]])
-        if re.fullmatch(r"\d{4}(-\d{2})?", wanted):
-            wanted += "-01-01"[: 10 - len(wanted)] if len(wanted) == 4 else "-01"  # noqa: PLR2004
-        found = datetime.fromisoformat(wanted.upper())
-    except (ValueError, OverflowError):
-        raise BadInput(f"{text!r} is no time", Hint.WRITE_TIME) from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.errors import BadInput
 from memory_bank.manifest.filters import Condition
-from memory_bank.search.query import conditions, moment, parse
+from memory_bank.search.query import conditions, parse
 
 NOW = datetime(2026, 5, 8, 12, 0, tzinfo=UTC)
 
@@ -56,30 +55,24 @@ def test_any_text_is_a_query(text: str) -> None:
     parse(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("7d", "2026-05-01T12:00:00+00:00"),
-        ("2w ago", "2026-04-24T12:00:00+00:00"),
-        ("3 months", "2026-02-07T12:00:00+00:00"),
-        ("today", "2026-05-08T00:00:00+00:00"),
-        ("yesterday", "2026-05-07T00:00:00+00:00"),
-        ("2025", "2025-01-01T00:00:00+00:00"),
-        ("2025-03", "2025-03-01T00:00:00+00:00"),
-        ("2025-03-04T05:06:07+02:00", "2025-03-04T05:06:07+02:00"),
-    ],
-)
-def test_moments(text: str, wanted: str) -> None:
-    assert moment(text, NOW).isoformat() == wanted
-
-
-@pytest.mark.parametrize("text", ["", "soon", "2025-13", "7 parsecs", "99999999999d"])
-def test_what_is_no_moment_says_how_to_write_one(text: str) -> None:
-    with pytest.raises(BadInput, match="is no time"):
-        moment(text, NOW)
-
-
 def test_parameters_are_conditions_too() -> None:
     found = conditions(tags=["#Search"], types="plan", since="2025", before=NOW)
     assert [item.key for item in found] == ["tag", "type", "since", "before"]
     assert found[0].value == "search"
+
+
+def test_words_of_time_are_conditions_unless_the_query_has_some() -> None:
+    found = parse('what broke "last week" in the lock yesterday?', now=NOW)
+    assert found.question.text == "what broke last week in the lock ?"
+    assert found.conditions == (Condition("since", NOW.replace(day=7, hour=0)),)
+    assert found.times is not None
+    assert found.times.words == "yesterday"
+    for text in ("what broke yesterday since:2d", 'what broke "yesterday"'):
+        assert parse(text, now=NOW).times is None
+    assert parse("what broke yesterday", now=NOW, times=False).conditions == ()
+
+
+def test_what_looks_like_a_condition_is_kept_apart() -> None:
+    assert [one.key for one in parse("tpye:plan since:soon http://x.y").unread] == [
+        "tpye", "since", "http",
+    ]  # fmt: skip

@@ -123,8 +123,8 @@ class Call:
         shown, repaired, notices = plain(value), self._repairs.take(), self._notices.take()
         if repaired and isinstance(shown, dict):
             shown = {**shown, "repaired": repaired}
-        if notices and isinstance(shown, dict):
-            shown = {**shown, "notices": notices}
+        if isinstance(shown, dict) and (said := [*shown.pop("notices", ()), *notices]):
+            shown = {**shown, "notices": said}
         self.console.document(with_former_names(shown))
 
     def show_repaired(self, repaired: Sequence[str]) -> None:
@@ -142,6 +142,11 @@ class Call:
         if text:
             self.console.flush()
             self.stderr.labelled("warning: ", "warn", text)
+
+    def notices(self, notices: Sequence[str]) -> None:
+        """Print an answer's notices on stderr; a JSON document contains them."""
+        for notice in notices if not self.json else ():
+            self.remark(notice)
 
     def fallback(self, reason: str | None) -> None:
         """Print why results are lexical only, if they are."""

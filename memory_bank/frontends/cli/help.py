@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from inspect import cleandoc
 from textwrap import fill
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import click
 
 from memory_bank.frontends.cli.console import Console
+from memory_bank.similar_names import did_you_mean, similar_names
 
 Example = tuple[str, str]
 """A command line, and what it is for."""
@@ -115,8 +115,8 @@ class Group(Helped, click.Group):
 
 def no_such(what: str, name: str, known: Sequence[str]) -> str:
     """Return the error message for an unknown name, with similar names."""
-    near = " or ".join(repr(word) for word in get_close_matches(name, known, cutoff=0.5))
-    return f"there is no {what} {name!r}" + (f"; did you mean {near}?" if near else "")
+    near = similar_names(name, known, least=0.5)
+    return f"there is no {what} {name!r}{did_you_mean(map(repr, near))}"
 
 
 def _bare(ctx: click.Context) -> None:

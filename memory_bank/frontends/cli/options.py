@@ -51,7 +51,7 @@ def kind(what: str) -> Decorator:
 
 def since(function: Function) -> Function:
     """Take the time after which a note must have been written or changed."""
-    what = "Written or changed since: 7d, 2w, yesterday, 2026-05-08"
+    what = "Written or changed since: 7d, last week, 2026-05-08"
     return click.option("--since", metavar="WHEN", help=what)(function)
 
 

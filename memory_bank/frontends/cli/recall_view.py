@@ -30,13 +30,15 @@ def answer(
     with call.open() as bank:
         found = actions.recall.recall(bank, text, type=kind, count_access=not no_count, **options)
         if explain:
-            read = actions.explain_query.read_query(bank, text)
+            dated = options["since"] is not None or options["before"] is not None
+            read = actions.explain_query.read_query(bank, text, times=not dated)
     if call.json:
         call.document({**_fields(found), **({"read_as": read} if read else {})})
     else:
         _show(call, found, read)
     call.fallback(found.fallback_reason)
     call.warn(found.problem)
+    call.notices(found.notices)
     if not found.notes and not call.json:
         call.remark("nothing found")
     return FOUND if found.notes else NOTHING

@@ -52,12 +52,13 @@ def recalled(answer: Recalled, quotes: Quotes) -> str:
     else:
         head = f"Nothing found ({how}). Try other or fewer words or filters."
     hits = (_hit(quotes, note) for note in answer.notes)
-    return _answer_text(quotes, head, *hits, _problem(quotes, answer.problem))
+    notices = (f"Notice: {quotes.inside(one_line(notice))}" for notice in answer.notices)
+    return _answer_text(quotes, head, *notices, *hits, _problem(quotes, answer.problem))
 
 
 def linked(answer: Recalled, quotes: Quotes) -> str:
     """Show the notes that link to something, as `recalled` does."""
-    if answer.notes or answer.problem:
+    if answer.notes or answer.problem or answer.notices:
         return recalled(answer, quotes)
     return "No note links to it."
 

@@ -186,6 +186,7 @@ class BankTool:
         if not self._structure:
             return CallToolResult(content=content)
         structure = structured(quotes, value, self._spec.without)
+        notices = [*structure.pop("notices", ()), *notices]
         if repaired:
             structure["repaired"] = structure["healed"] = repaired  # its former name, this version
         if notices:

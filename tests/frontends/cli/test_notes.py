@@ -24,9 +24,16 @@ def test_limit_and_filters(mb: Run) -> None:
 
 
 def test_none_is_exit_code_1(mb: Run) -> None:
-    answer = mb("notes", "--type", "nonsense")
+    answer = mb("notes", "--before", "2001")
     assert (answer.code, answer.out, answer.err) == (1, "", "no notes\n")
-    assert mb("notes", "--type", "nonsense", "--json").json == {"result_count": 0, "notes": []}
+    assert mb("notes", "--before", "2001", "--json").json == {"result_count": 0, "notes": []}
+
+
+def test_a_mistyped_filter_is_remarked(mb: Run) -> None:
+    remark = "no note has type:decison; did you mean type:decision?"
+    assert mb("notes", "--type", "decison").err == f"{remark}\nno notes\n"
+    assert mb("notes", "--type", "decison", "--json").json["notices"] == [remark]
+    assert "decisions/tantivy.md" in mb("notes", "--since", "last year").out
 
 
 def test_archived_notes_are_marked(mb: Run) -> None:

@@ -88,6 +88,45 @@ def test_filters(mb: Run, args: list[str], paths: set[str]) -> None:
     assert {note["path"] for note in answer.json["notes"]} == paths
 
 
+def test_words_of_time_restrict_and_are_reported(mb: Run) -> None:
+    answer = mb("recall", "what did we decide in January 2026", "--json").json
+    assert [note["path"] for note in answer["notes"]] == ["decisions/tantivy.md"]
+    assert answer["notices"] == [
+        "only notes since 2026-01-01 and before 2026-02-01, from the words 'in January 2026'"
+    ]
+    answer = mb("recall", "whoosh in January 2024", "--mode", "lexical", "--limit", "1")
+    assert "decisions/tantivy.md" in answer.out
+    assert answer.err.startswith("no note since 2024-01-01 and before 2024-02-01 matches")
+    explained = mb("recall", "whoosh since January 2026", "--explain").out
+    assert "words 'whoosh', since:2026-01-01T00:00:00Z" in explained
+    for args in (["whoosh in January 2026", "--since", "2025"], ['whoosh "in January 2026"']):
+        assert mb("recall", *args, "--mode", "lexical").err in {"", "nothing found\n"}
+
+
+@pytest.mark.parametrize(
+    ("args", "remark"),
+    [
+        (["tpye:decision whoosh"], "tpye: is no key; did you mean type:?"),
+        (["whoosh tag:serach"], "no note has tag:serach; did you mean tag:search?"),
+        (["whoosh", "--tags", "serach"], "no note has tag:serach; did you mean tag:search?"),
+        (["whoosh type:decison"], "no note has type:decison; did you mean type:decision?"),
+        (["whoosh status:actve"], "no note has status:actve; did you mean status:active?"),
+        (["whoosh in:decison"], "there is no folder decison; did you mean in:decisions?"),
+        (["whoosh -tag:serach"], "no note has tag:serach; did you mean tag:search?"),
+        (["whoosh tag:zebra"], "no note has tag:zebra"),
+        (["whoosh since:soon"], "since:soon was read as a word, since 'soon' is no time; write"),
+    ],
+)
+def test_a_mistyped_condition_is_remarked(mb: Run, args: list[str], remark: str) -> None:
+    assert mb("recall", *args).err.startswith(remark)
+    assert mb("recall", *args, "--json").json["notices"][0].startswith(remark)
+
+
+def test_what_only_looks_like_a_condition_is_not_remarked(mb: Run) -> None:
+    text = "TODO: whoosh 12:30 http://type.org/x std::vector file:x.py todo:fix -tag:zebra"
+    assert mb("recall", text, "--mode", "lexical").err == ""
+
+
 def test_archived_notes_on_demand(mb: Run) -> None:
     mb("archive", "bm25")
     assert mb("recall", "damps", "--mode", "lexical").code == 1

@@ -74,6 +74,19 @@ def test_an_error_quotes_what_may_be_a_notes(serving: Make) -> None:
     assert "is quoted data" in plain.text
 
 
+def test_notices_are_quoted_since_they_have_words_of_the_query_and_of_notes(agent: Make) -> None:
+    said = "no note has tag:serach; did you mean tag:search?"
+    answer = agent("recall", query="what did we decide in January 2026", tags_filter=["serach"])
+    assert re.search(rf"Notice: <(q-\w+)>{re.escape(said)}</\1>", answer.text)
+    assert answer["notices"] == [said]
+    answer = agent("recall", query="what did we decide in January 2026")
+    assert "Notice: <q-" in answer.text
+    assert "only notes since 2026-01-01 and before 2026-02-01, from the words" in answer.text
+    assert "decisions/whoosh.md" not in answer.text
+    for since in ("last month", "monday"):
+        assert not agent("search_memories", query="tantivy", since=since).wrong
+
+
 @pytest.mark.parametrize("structured", [True, False])
 def test_what_makes_an_answer_poorer_is_in_its_text(
     serving: Make, monkeypatch: pytest.MonkeyPatch, *, structured: bool

@@ -45,6 +45,7 @@ def command(call: Call, *, kind: str | None, **wanted: Any) -> int:  # noqa: ANN
         found = actions.listing.list_notes(bank, type=kind, **wanted)
         call.answer(found, lambda listing: _show(call, listing))
         call.warn(bank.problem)
+        call.notices(found.notices)
     if not found.notes and not call.json:
         call.remark("no notes")
     return FOUND if found.notes else NOTHING

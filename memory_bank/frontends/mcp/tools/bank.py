@@ -24,7 +24,7 @@ from memory_bank.frontends.rendering import hidden_again
 Path = Annotated[str, Field(max_length=2000)]
 Name = Annotated[Path, Field(description="path, file name, title, alias or id of a note")]
 Etag = Annotated[str | None, Field(description="etag that was read; fails if changed since")]
-When = Annotated[str | None, Field(description="7d, 2w, yesterday, 2026-05-08")]
+When = Annotated[str | None, Field(description="7d, last week, monday, 2026-05")]
 Paths = Annotated[list[Path], Field(max_length=1000)]
 Tags = Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=100)]
 Query = Annotated[str, Field(max_length=10_000)]
