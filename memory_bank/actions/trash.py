@@ -11,7 +11,7 @@ from memory_bank.notes import frontmatter, name_forms, names
 from memory_bank.notes.dates import iso
 from memory_bank.notes.trash import Trashed as Place
 from memory_bank.notes.trash import deleted_at
-from memory_bank.search.query import moment
+from memory_bank.search.periods import moment
 
 _SHOWN = 80
 """Maximum characters of the first line of a deleted note."""
