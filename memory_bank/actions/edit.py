@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from memory_bank import note_rows, session_notes
+from memory_bank.actions import archiving
 from memory_bank.actions.author_keys import kept
 from memory_bank.actions.authors import record, warnings
-from memory_bank.actions.remember import check_size, with_keys
+from memory_bank.actions.remember import check_size
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, NoteNotFound
 from memory_bank.hints import Hint
@@ -114,10 +115,14 @@ def edit(
 
 
 def set_status(bank: Bank, name: str, status: str, *, if_match: str | None = None) -> Written:
-    """Archive a note, or make it active again: `status` is `archived` or `active`."""
+    """Archive a note, or make it active again: `status` is `archived` or `active`.
+
+    The second undoes the first byte for byte.
+    """
     if status not in _STATUSES:
         raise BadInput(f"{status!r} is not a status", f"choose one of: {', '.join(_STATUSES)}")
-    return write(bank, name, lambda text: text, keys={"status": status}, if_match=if_match)
+    change = archiving.archived if status == "archived" else archiving.active
+    return write(bank, name, change, if_match=if_match)
 
 
 def write(
@@ -125,12 +130,11 @@ def write(
     name: str,
     change: Callable[[str], str],
     *,
-    keys: Mapping[str, object] | None = None,
     if_match: str | None = None,
     agent: str | None = None,
     given: str = "",
 ) -> Written:
-    """Change a note's text and front-matter keys under the lock, and index it.
+    """Change a note's text under the lock, and index it.
 
     `agent` is the name of the agent that makes the change, empty if unknown, None for a person. An
     agent can't change the author keys, and is listed among the note's editors. `given` is the
@@ -143,12 +147,10 @@ def write(
     def apply(text: str) -> str:
         nonlocal changed
         new = change(text) if agent is None else kept(text, change(text))
-        if not keys and new == text:
-            return text
-        changed = True
+        changed = new != text
         if len(new) > len(text):
             check_size(bank, new)
-        return with_keys(new, keys or {})
+        return new
 
     etag = bank.store.change(path, apply, if_match, given=given)
     bank.catch_up()

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from memory_bank.actions.archiving import active, archived
 from memory_bank.errors import UnreadableNote
 from memory_bank.notes.frontmatter import compose, metadata, set_keys, split
+from memory_bank.notes.schema import read_meta
 from memory_bank.notes.yaml_write import expected
 
 NEWLINES = ["\n", "\r\n", "\r"]
@@ -207,3 +210,38 @@ def test_composed_text_reads_back(raw: dict[str, object], body: str) -> None:
     assert set_keys(text, raw) == text
     later = datetime(2030, 1, 1, tzinfo=UTC) + timedelta(days=len(raw))
     assert metadata(split(set_keys(text, {"zz": later})))[0]["zz"] == expected(later)
+
+
+STATUSES = ["", "status:{}", "status: active{}", "status: 'accepted' # c{}", "archived: no{}"]
+
+
+@given(blocks(), st.sampled_from(STATUSES), st.sampled_from(["yaml", "none", "bare", "empty"]))
+def test_undoing_archive_gives_every_byte_back(block: Block, status: str, kind: str) -> None:
+    newline = block.newline
+    text = {
+        "yaml": f"---{newline}{block.text()}{status.format(newline)}---{newline}# Body",
+        "none": f"# Body{newline}{newline}---{newline}text",
+        "bare": f"---{newline}{newline}A thematic break{newline}---{newline}",
+        "empty": f"---{newline}---{newline}{newline}# Body",
+    }[kind]
+    for before in (text, f"\ufeff{text}"):
+        try:
+            done = archived(before)
+        except UnreadableNote:
+            continue
+        assert done != before
+        assert read_meta(metadata(split(done))[0])[0].status == "archived"
+        assert archived(done) == done
+        assert active(done) == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "+++\n+++\nbody", "+++\na = 1\n+++\n", "+++\nstatus = 'x'\n[t]\nb = 1\n+++\n", "", "\n\n",
+        "---\nstatus: draft\n...\nbody", "---\nStatus: draft\n---\n", "---\n# c\n---\n", "---\r\na: 1\r\n---",
+    ],
+)  # fmt: skip
+def test_undoing_archive_gives_rare_front_matter_back(text: str) -> None:
+    assert archived(text) != text
+    assert active(archived(text)) == text

@@ -125,6 +125,8 @@ def test_rm_deletes_all_or_none(mb: Run, project: Path) -> None:
 
 
 def test_archive_and_back(mb: Run, project: Path) -> None:
+    files = [project / ".memories" / path for path in ("facts/bm25.md", "decisions/whoosh.md")]
+    before = [file.read_bytes() for file in files]
     answer = mb("archive", "bm25", "whoosh")
     assert answer.out == (
         "archived .memories/facts/bm25.md\narchived .memories/decisions/whoosh.md\n"
@@ -134,6 +136,8 @@ def test_archive_and_back(mb: Run, project: Path) -> None:
     found = mb("archive", "--undo", "bm25", "--json").json
     assert (found["status"], found["notes"][0]["changed"]) == ("active", True)
     assert "bm25" in mb("notes").out
+    assert mb("archive", "--undo", "bm25", "whoosh").out.startswith("unchanged ")
+    assert [file.read_bytes() for file in files] == before
     assert mb("archive", "bm25", "nope").code == 1
 
 

@@ -17,7 +17,8 @@ GROUP = "Organise"
     "archive",
     why="""
     An archived note keeps its path and its links, but recall and notes exclude it unless
-    --include-archived is given. Its front matter gets the line `status: archived`.
+    --include-archived is given. Its front matter gets the line `status: archived`, or
+    `archived: true` if it has a status already. --undo removes that line again.
     """,
     examples=(
         ("memory-bank archive plans/2024 plans/2025", "two old plans"),
