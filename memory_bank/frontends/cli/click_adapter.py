@@ -26,6 +26,9 @@ def invoke(args: list[str]) -> int:
     Raises BadUsage for wrong options, Failed, KeyboardInterrupt.
     """
     if COMPLETE in os.environ:
+        from memory_bank.frontends.cli import completion_scripts  # start-up: only for a shell
+
+        completion_scripts.register()
         return shell_complete(root(), {}, PROGRAM, COMPLETE, os.environ[COMPLETE])
     try:
         with root().make_context(PROGRAM, list(args)) as ctx:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,7 +27,7 @@ def test_another_shell_is_refused(mb: Run) -> None:
 
 
 def offered(real: Run, *words: str) -> list[str]:
-    """Return what bash is offered for the last word."""
+    """Return what the script of a former version offers in bash for the last word."""
     line = " ".join(["memory-bank", *words])
     env = {
         "_MEMORY_BANK_COMPLETE": "bash_complete",
@@ -58,15 +61,84 @@ def test_notes_and_tags_are_offered_once_they_are_indexed(real: Run, project: Pa
     assert offered(real, "--bank", "/nowhere", "show", "facts/") == []
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
-def test_bash_takes_the_script(mb: Run) -> None:
-    script = mb("completion", "bash").out
+ODD = ("my first note", "cost $HOME", "it's", "a:b c", "über – ja")
+
+
+@pytest.fixture
+def odd_names(real: Run, project: Path) -> Path:
+    """Have notes of names that shells must quote in the index."""
+    for name in ODD:
+        (project / f".memories/{name}.md").write_text("---\ntags: [älter, b c]\n---\n", "utf-8")
+    assert real("sync").code == 0
+    return project
+
+
+def in_shell(project: Path, *words: str, path: Path) -> str:
+    """Run a shell in which `mb` is this checkout."""
+    program = path / "mb"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m memory_bank "$@"\n', "utf-8")
+    program.chmod(0o755)
+    env = {**environment(), "PATH": f"{path}{os.pathsep}{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
     done = subprocess.run(
-        ["bash", "-c", f"{script}\ncomplete -p memory-bank mb"],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        check=False,
+        words, cwd=project, env=env, capture_output=True, text=True, check=False, timeout=60
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("complete -o nosort -F") == 2
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+def test_bash_inserts_words_that_it_reads_back(mb: Run, odd_names: Path, tmp_path: Path) -> None:
+    lines = {
+        "mb show my\\ ": r"my\ first\ note",  # the typed part is replaced
+        "mb show 'co": "cost $HOME",
+        'mb show "co': r"cost \$HOME",
+        "mb show it": r"it\'s",
+        "mb show a:": r"b\ c",  # bash keeps what is before the colon
+        "mb show über": r"über\ –\ ja",
+        "mb recall x --tags=b": r"b-c",
+        "mb --bank=x show my": "",
+        "mb embedder us": "use",
+    }
+    asked = "".join(
+        f"COMP_LINE={shlex.quote(line)}; COMP_POINT=${{#COMP_LINE}}; _mb_completion mb;"
+        ' printf "%s\\n" "${COMPREPLY[*]}"\n'
+        for line in lines
+    )
+    script = mb("completion", "bash").out
+    shown = in_shell(
+        odd_names, "bash", "-c", f"{script}\ncomplete -p memory-bank mb\n{asked}", path=tmp_path
+    )
+    first, second, *found = shown.splitlines()
+    assert first.startswith("complete -o nosort -F _memory_bank_completion")
+    assert second.endswith(" mb")
+    assert found == list(lines.values())
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="no fish here")
+def test_fish_gets_whole_words(mb: Run, odd_names: Path, tmp_path: Path) -> None:
+    script = mb("completion", "fish").out
+    lines = (
+        "mb show 'my",
+        r"mb show my\ ",
+        "mb show a:",
+        "mb recall x --tags=b",
+        "mb recall --expl",
+    )
+    asked = "".join(f"complete -C {shlex.quote(line)}\n" for line in lines)
+    shown = in_shell(odd_names, "fish", "--no-config", "-c", f"{script}\n{asked}", path=tmp_path)
+    found = [line.partition("\t")[0] for line in shown.splitlines()]
+    assert found == ["my first note", "my first note", "a:b c", "--tags=b-c", "--explain"]
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="no zsh here")
+def test_zsh_loads_its_completion_system_for_the_script(mb: Run, tmp_path: Path) -> None:
+    script = mb("completion", "zsh").out
+    done = in_shell(
+        tmp_path,
+        "zsh",
+        "-f",
+        "-c",
+        f"{script}\nprint $_comps[mb] $_comps[memory-bank]",
+        path=tmp_path,
+    )
+    assert done == "_mb_completion _memory_bank_completion\n"

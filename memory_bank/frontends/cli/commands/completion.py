@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import click
-from click.shell_completion import get_completion_class
 
+from memory_bank.frontends.cli import completion_scripts
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.click_adapter import COMPLETE
 from memory_bank.frontends.cli.command import as_command
@@ -19,7 +19,8 @@ _NAMES = ("memory-bank", "mb")
     "completion",
     why="""
     Prints a script that your shell runs when it starts. It completes commands, options, files,
-    note names, tags and types, for `memory-bank` and for `mb`.
+    note names, tags and types, for `memory-bank` and for `mb`. In zsh it loads the completion
+    system (`compinit`) if your `.zshrc` has not done so above.
     """,
     examples=(
         ("echo 'eval \"$(memory-bank completion bash)\"' >> ~/.bashrc", "bash"),
@@ -32,10 +33,7 @@ def command(call: Call, *, shell: str) -> int:
     """Print a completion script for a shell."""
     from memory_bank.frontends.cli.root import root
 
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise call.usage_error(f"click knows no shell {shell!r}")
-    script = "\n".join(kind(root(), {}, name, COMPLETE).source() for name in _NAMES)
+    script = "\n".join(completion_scripts.script(shell, root(), name, COMPLETE) for name in _NAMES)
     if call.json:
         call.console.document({"shell": shell, "script": script})
     else:

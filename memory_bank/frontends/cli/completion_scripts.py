@@ -1,0 +1,158 @@
+"""Completion scripts of shells, and their answers.
+
+A script passes the command line up to the cursor, as typed. It gets a line for each completion: its
+kind (`plain`, `dir` or `file`), its text and its help, separated by tabs. bash inserts the text
+unchanged, so it is quoted here; zsh and fish quote it themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import ClassVar
+
+import click
+from click.shell_completion import CompletionItem, ShellComplete, add_completion_class
+
+from memory_bank.frontends.cli.shell_words import quoted, typed
+
+_BASH = """\
+%(complete_func)s() {
+    local line
+    COMPREPLY=()
+    while IFS= read -r line; do
+        case $line in
+            dir*) compopt -o dirnames 2> /dev/null ;;
+            file*) compopt -o default 2> /dev/null ;;
+            plain*) COMPREPLY+=("${line#plain$'\\t'}") ;;
+        esac
+    done < <(env COMP_LINE="${COMP_LINE:0:COMP_POINT}" COMP_WORDBREAKS="$COMP_WORDBREAKS" \\
+        %(complete_var)s=%(shell)s_complete "$1")
+}
+
+complete -o nosort -F %(complete_func)s %(prog_name)s 2> /dev/null ||
+    complete -F %(complete_func)s %(prog_name)s
+"""
+_ZSH = """\
+#compdef %(prog_name)s
+
+%(complete_func)s() {
+    local -a parts plain described shown
+    local line
+    (( $+commands[%(prog_name)s] )) || return 1
+    for line in "${(@f)$(env COMP_LINE="${(j: :)words[1,CURRENT]}" \\
+        %(complete_var)s=%(shell)s_complete %(prog_name)s)}"; do
+        parts=("${(@s:\t:)line}")
+        case $parts[1] in
+            dir) _path_files -/ ;;
+            file) _path_files -f ;;
+            plain)
+                if [[ -n $parts[3] ]]; then
+                    described+=("$parts[2]")
+                    shown+=("$parts[2]  -- $parts[3]")
+                else
+                    plain+=("$parts[2]")
+                fi ;;
+        esac
+    done
+    (( $#described )) && compadd -U -l -V described -d shown -a described
+    (( $#plain )) && compadd -U -V plain -a plain
+}
+
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    %(complete_func)s "$@"
+else
+    (( $+functions[compdef] )) || { autoload -Uz compinit && compinit -i }
+    compdef %(complete_func)s %(prog_name)s
+fi
+"""
+_FISH = """\
+function %(complete_func)s
+    set -l line (commandline -cp | string collect)
+    for found in (env %(complete_var)s=%(shell)s_complete COMP_LINE="$line" %(prog_name)s)
+        set -l parts (string split -m 1 \\t -- $found)
+        switch $parts[1]
+            case dir
+                __fish_complete_directories (commandline -ct)
+            case file
+                __fish_complete_path (commandline -ct)
+            case plain
+                printf '%%s\\n' $parts[2]
+        end
+    end
+end
+
+complete --no-files --command %(prog_name)s --arguments "(%(complete_func)s)"
+"""
+_SPACE = re.compile(r"\s+")
+
+
+class _Shell(ShellComplete):
+    """A shell that passes the line up to the cursor as COMP_LINE."""
+
+    is_fish: ClassVar[bool] = False
+
+    def source(self) -> str:
+        """Return the script."""
+        return self.source_template % {**self.source_vars(), "shell": self.name}
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """Return the words before the cursor without the program, and the word at it."""
+        self._typed = typed(
+            os.environ.get("COMP_LINE", ""),
+            breaks=os.environ.get("COMP_WORDBREAKS", ""),
+            is_fish=self.is_fish,
+        )
+        return list(self._typed.words[1:]), self._typed.last
+
+    def format_completion(self, item: CompletionItem[str]) -> str:
+        """Return the line of a completion."""
+        return "\t".join((item.type, self._whole(item), _SPACE.sub(" ", item.help or ""))).rstrip()
+
+    def _whole(self, item: CompletionItem[str]) -> str:
+        """Return a completed word; click omits the option before `=`."""
+        option, equals, _ = self._typed.last.partition("=")
+        is_value = equals and option.startswith("-") and not item.value.startswith("-")
+        return f"{option}={item.value}" if is_value else item.value
+
+
+class Bash(_Shell):
+    """The completion of bash."""
+
+    name = "bash-line"
+    source_template = _BASH
+
+    def format_completion(self, item: CompletionItem[str]) -> str:
+        """Return the line of a completion: the part that bash replaces, quoted as it was begun."""
+        if item.type != "plain":
+            return item.type
+        return f"plain\t{quoted(self._whole(item)[self._typed.kept :], self._typed.quote)}"
+
+
+class Zsh(_Shell):
+    """The completion of zsh, loaded if the user's settings have not loaded it."""
+
+    name = "zsh-line"
+    source_template = _ZSH
+
+
+class Fish(_Shell):
+    """The completion of fish."""
+
+    name = "fish-line"
+    source_template = _FISH
+    is_fish = True
+
+
+SHELLS = {"bash": Bash, "zsh": Zsh, "fish": Fish}
+
+
+def register() -> None:
+    """Let click answer the scripts of this module; those of former versions are click's own."""
+    for shell in SHELLS.values():
+        add_completion_class(shell)
+
+
+def script(shell: str, command: click.Command, program: str, variable: str) -> str:
+    """Return the completion script of a shell for one name of the program."""
+    return SHELLS[shell](command, {}, program, variable).source()
