@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from memory_bank.bank import Bank
 from memory_bank.manifest import filters
 from memory_bank.notes.dates import iso
+from memory_bank.search import snippets
 from memory_bank.search.query import parse
 
 
@@ -19,6 +20,11 @@ class ReadQuery:
     without: tuple[str, ...]
     conditions: tuple[str, ...]
     """Each as `key:value`, with a `-` before a negated one."""
+
+
+def matching_words(text: str, words: str) -> list[tuple[int, int]]:
+    """Return where the words of a text are that match the words of a query, as start and end."""
+    return snippets.matches(text, words) if words.strip() else []
 
 
 def read_query(bank: Bank, query: str, *, times: bool = True) -> ReadQuery:

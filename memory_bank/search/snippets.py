@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from memory_bank.retrievers.keyword.analyzer import STOP_WORDS
+from memory_bank.retrievers.keyword import analyzer
 
 SNIPPET = 240
 """Approximate length of a snippet, in characters."""
@@ -47,6 +47,17 @@ def count_words(question: str, text: str) -> float:
     return found
 
 
+def matches(text: str, question: str) -> list[tuple[int, int]]:
+    """Return where the words of a text are that have a stem in common with a question's words."""
+    wanted = {one.stem for one in analyzer.weighted_stems(question)}
+    found = []
+    for word in re.finditer(r"[^\W_]+", text):
+        stems = analyzer.stems(word[0]) + analyzer.stems(analyzer.identifier_parts(word[0]))
+        if not wanted.isdisjoint(stems):
+            found.append(word.span())
+    return found
+
+
 def _stem(word: str) -> str:
     return word[: max(4, len(word) - 3)]
 
@@ -81,4 +92,4 @@ def _places(text: str, words: Collection[str], *, whole: bool) -> list[int]:
 def _content_words(question: str) -> frozenset[str]:
     """Return the words of a question that are no stop words, in lower case."""
     words = (word.lower() for word in re.findall(r"\w+", question))
-    return frozenset(word for word in words if word not in STOP_WORDS)
+    return frozenset(word for word in words if word not in analyzer.STOP_WORDS)

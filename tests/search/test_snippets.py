@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.search.snippets import snippet
+from memory_bank.search.snippets import matches, snippet
 
 FILLER = "Nothing of note happened on that day and nobody wrote anything down. "
 
@@ -43,3 +43,9 @@ def test_any_text_has_a_snippet_of_bounded_length(text: str, question: str) -> N
     found = snippet(text, question)
     assert len(found) <= 240 + 4
     assert "\n" not in found
+
+
+def test_words_with_a_common_stem_match() -> None:
+    text = "Retries of a job, retried in findUserByEmail or max_retry; no retro."
+    found = [text[start:end] for start, end in matches(text, "how is a user retried?")]
+    assert found == ["Retries", "retried", "findUserByEmail", "retry"]

@@ -28,8 +28,10 @@ _STYLES = {
     "bad": "31",
     "warn": "33",
     "tag": "35",
+    "match": "1;33",
 }
 _NARROW, _BROAD, _UNKNOWN = 40, 100, 80
+_USUAL_ROWS = 24
 _MODERN = frozenset(["WT_SESSION", "TERM", "TERM_PROGRAM", "ANSICON"])
 """Variables that consoles with colours set on Windows."""
 _LEAST = 4
@@ -48,7 +50,12 @@ class Console:
     @property
     def columns(self) -> int:
         """The number of columns of the terminal."""
-        return max(_NARROW, _columns(self.stream))
+        return max(_NARROW, _size(self.stream, "COLUMNS", _UNKNOWN))
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of the terminal."""
+        return _size(self.stream, "LINES", _USUAL_ROWS)
 
     @property
     def width(self) -> int:
@@ -62,15 +69,23 @@ class Console:
     def block(self, text: str, indent: str = "", style: str = "") -> None:
         """Print text of several lines, indented; long lines are wrapped on a terminal."""
         for line in visible(text.replace("\r\n", "\n")).split("\n"):
-            for part in self._folded(line, len(indent)):
+            for part in self.folded(line, len(indent)):
                 self.line(indent, (part, style))
 
     def labelled(self, label: str, style: str, text: str) -> None:
         """Print a label followed by a text, which is wrapped on a terminal."""
-        first, *rest = self._folded(one_line(text), len(label))
+        first, *rest = self.folded(one_line(text), len(label))
         self.line((label, style), first)
         for part in rest:
             self.line(" " * len(label), part)
+
+    def folded(self, line: str, indent: int) -> list[str]:
+        """Return a line as lines that fit the width of a terminal behind an indent."""
+        if not self.terminal or cells(line) + indent <= self.width:
+            return [line]
+        if line.isascii():
+            return wrap(line, self.width - indent, break_on_hyphens=False) or [""]
+        return _wrapped(line, self.width - indent)
 
     def document(self, value: object, *, indent: int | None = 2) -> None:
         """Print one JSON document."""
@@ -134,11 +149,6 @@ class Console:
         code = _STYLES.get(style, "")
         return f"\x1b[{code}m{shown}\x1b[0m" if code and shown and self.coloured else shown
 
-    def _folded(self, line: str, indent: int) -> list[str]:
-        if not self.terminal or len(line) + indent <= self.width:
-            return [line]
-        return wrap(line, self.width - indent, break_on_hyphens=False) or [""]
-
     def _rich_table(self, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         from rich.table import Table
         from rich.text import Text
@@ -181,6 +191,26 @@ def cut(text: str, most: int) -> str:
     return f"{kept}…"
 
 
+def _wrapped(text: str, width: int) -> list[str]:
+    """Wrap a text whose characters may be wide or be written without spaces."""
+    lines, line, used = [], "", 0
+    for word in text.split():
+        wide = cells(word)
+        if line and used + 1 + wide <= width:
+            line, used = f"{line} {word}", used + 1 + wide
+            continue
+        lines += [line] if line else []
+        line, used = word, wide
+        while used > width:
+            end = next(
+                end for end in range(len(line), 0, -1) if end == 1 or cells(line[:end]) <= width
+            )
+            lines.append(line[:end])
+            line = line[end:]
+            used = cells(line)
+    return [*lines, line]
+
+
 def prepare_streams() -> None:
     """Escape characters that the encoding of stdout or stderr does not have."""
     for stream in (sys.stdout, sys.stderr):
@@ -192,15 +222,16 @@ def prepare_streams() -> None:
             reconfigure(encoding="utf-8")
 
 
-def _columns(stream: TextIO) -> int:
-    """Return a terminal's columns; `shutil` does this too, but its import takes 3 ms."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return int(columns)
+def _size(stream: TextIO, variable: str, usual: int) -> int:
+    """Return a terminal's size by COLUMNS or LINES; the import of `shutil` would take 3 ms."""
+    size = os.environ.get(variable, "")
+    if size.isdecimal() and int(size):
+        return int(size)
     try:
-        return os.get_terminal_size(stream.fileno()).columns or _UNKNOWN
+        found = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):
-        return _UNKNOWN
+        return usual
+    return (found.columns if variable == "COLUMNS" else found.lines) or usual
 
 
 def _is_terminal(stream: TextIO) -> bool:

@@ -100,8 +100,12 @@ class Group(Helped, click.Group):
         """Find the command; the error for an unknown one suggests similar names."""
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
-            raise click.UsageError(no_such("command", name, self.list_commands(ctx)), ctx)
+            raise click.UsageError(self.unknown_command(ctx, args), ctx)
         return super().resolve_command(ctx, args)
+
+    def unknown_command(self, ctx: click.Context, args: Sequence[str]) -> str:
+        """Return the error message for a command line that starts with an unknown name."""
+        return no_such("command", args[0], self.list_commands(ctx))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one line for each command."""

@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from types import FrameType
 
 from memory_bank.errors import BadInput, MemoryBankError, NoteNotFound
@@ -54,7 +55,7 @@ def _report_error(error: BaseException, args: list[str]) -> int:
         traceback.print_exception(error)
     console = Console(sys.stderr)
     try:
-        if "--json" in args[: args.index("--") if "--" in args else None]:
+        if _wants_json(args[: args.index("--") if "--" in args else None]):
             console.document(failure(name, message, hint))
         else:
             console.labelled("error: ", "bad", message)
@@ -64,6 +65,13 @@ def _report_error(error: BaseException, args: list[str]) -> int:
     except (BrokenPipeError, MemoryBankError):
         pass  # stderr can't be written either
     return code
+
+
+def _wants_json(args: list[str]) -> bool:
+    """Tell whether a command line asks for JSON, so that its errors are JSON too."""
+    return not {"--json", "--format=json"}.isdisjoint(args) or ("--format", "json") in pairwise(
+        args
+    )
 
 
 def _error_fields(error: BaseException) -> tuple[str, str, str]:

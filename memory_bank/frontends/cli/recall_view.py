@@ -4,15 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from memory_bank import actions
+from memory_bank.config import Search
+from memory_bank.frontends.cli import hit_formats, text_input
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli.change_view import show_written
+from memory_bank.frontends.cli.hits_view import Shown, show
+from memory_bank.frontends.cli.note_editor import in_editor
 from memory_bank.frontends.rendering import plain
 
 if TYPE_CHECKING:
-    from memory_bank.actions.explain_query import ReadQuery
-    from memory_bank.actions.recall import Recalled, RecalledNote
+    from memory_bank.actions.recall import Recalled
+    from memory_bank.bank import Bank
 
-_INDENT = "   "
+_ON_SCREEN = 5
+"""Notes in an answer on a terminal, unless a setting or an option says otherwise."""
 
 
 def answer(
@@ -20,28 +28,60 @@ def answer(
     *,
     query: tuple[str, ...],
     kind: str | None,
+    limit: int | None,
     explain: bool,
     no_count: bool,
+    also: bool,
+    form: str | None,
+    interactive: bool,
     **options: Any,  # noqa: ANN401  (named as the action's parameters)
 ) -> int:
     """Search the bank, print the results, and return the exit code."""
+    _check(call, form, interactive=interactive)
+    call.json = call.json or form == "json"
     text = " ".join(query)
-    read = None
     with call.open() as bank:
-        found = actions.recall.recall(bank, text, type=kind, count_access=not no_count, **options)
-        if explain:
-            dated = options["since"] is not None or options["before"] is not None
-            read = actions.explain_query.read_query(bank, text, times=not dated)
+        found = actions.recall.recall(
+            bank,
+            text,
+            _on_screen(call, bank, form) if limit is None else limit,
+            type=kind,
+            count_access=not no_count,
+            **options,
+        )
+        dated = options["since"] is not None or options["before"] is not None
+        read = actions.explain_query.read_query(bank, text, times=not dated)
     if call.json:
-        call.document({**_fields(found), **({"read_as": read} if read else {})})
+        call.document({**_fields(found), **({"read_as": read} if explain else {})})
+    elif form is not None:
+        hit_formats.FORMATS[form](call, found)
     else:
-        _show(call, found, read)
+        show(call, found, Shown(read, explain=explain, also=also))
     call.fallback(found.fallback_reason)
     call.warn(found.problem)
     call.notices(found.notices)
     if not found.notes and not call.json:
         call.remark("nothing found")
+    if interactive and found.notes:
+        _open_one(call, found)
     return FOUND if found.notes else NOTHING
+
+
+def _check(call: Call, form: str | None, *, interactive: bool) -> None:
+    """Refuse wrong combinations of options."""
+    if call.json and form not in {None, "json"}:
+        raise call.usage_error(f"give --json or --format {form}, not both")
+    if interactive and (call.json or form is not None):
+        raise call.usage_error("--interactive can't be combined with --json or --format")
+    if interactive and not (text_input.interactive() and call.console.terminal):
+        raise call.usage_error("--interactive needs a terminal")
+
+
+def _on_screen(call: Call, bank: Bank, form: str | None) -> int | None:
+    """Return the number of notes that a terminal shows; None for the setting's."""
+    usual = bank.settings.search.limit == Search().limit
+    text = call.console.terminal and not call.json and form is None
+    return _ON_SCREEN if usual and text else None
 
 
 def _fields(answer: Recalled) -> dict[str, object]:
@@ -49,54 +89,20 @@ def _fields(answer: Recalled) -> dict[str, object]:
     return shown if isinstance(shown, dict) else {}
 
 
-def _show(call: Call, answer: Recalled, read: ReadQuery | None) -> None:
-    if read is not None:
-        call.console.line(("read as: ", "dim"), _read(read), ("; mode: ", "dim"), answer.mode_used)
-    for rank, note in enumerate(answer.notes, 1):
-        if rank > 1 or read is not None:
-            call.console.line()
-        _show_note(call, rank, note, explain=read is not None)
-
-
-def _show_note(call: Call, rank: int, note: RecalledNote, *, explain: bool) -> None:
-    console = call.console
-    score = (f"{note.relevance_score:.2f}", "dim")
-    console.line(
-        f"{rank:<{len(_INDENT)}}", (call.place(note.path, note.line), "place"), "  ", score
-    )
-    console.line(_INDENT, (_headed(note.title, note.heading), "bold"))
-    console.block(note.snippet, _INDENT)
-    about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:10]]
-    if note.edited_by:
-        about.append(f"edited by {', '.join(note.edited_by)}")
-    if note.status != "active":
-        about.append(note.status)
-    console.line(_INDENT, (" · ".join(filter(None, about)), "tag"))
-    if note.superseded_by:
-        console.line(_INDENT, (f"superseded by {call.place(note.superseded_by)}", "warn"))
-    if explain:
-        for reason in note.reasons:
-            shown = f"{reason.source:<12}{reason.detail:<24}{reason.score:>6.2f}"
-            console.line(_INDENT, ("why  ", "dim"), shown)
-    for link in note.links or ():
-        where = (call.place(link.source, link.line), "place")
-        console.line(_INDENT, ("link ", "dim"), where, f"  {link.type}: {link.context}")
-    for other in note.also:
-        where = (call.place(note.path, other.line), "place")
-        console.line(_INDENT, ("also ", "dim"), where, f"  {_headed('', other.heading)}")
-        console.block(other.snippet, f"{_INDENT}     ", "dim")
-
-
-def _headed(title: str, heading: str) -> str:
-    """Return a note's title and the headings below it."""
-    parts = heading.split(" > ") if heading else []
-    if title and parts[:1] != [title]:
-        parts.insert(0, title)
-    return " › ".join(parts)
-
-
-def _read(read: ReadQuery) -> str:
-    parts = [f"words {read.words!r}"] if read.words else []
-    parts += [f"phrase {phrase!r}" for phrase in read.phrases]
-    parts += [f"without {word!r}" for word in read.without]
-    return ", ".join([*parts, *read.conditions]) or "nothing to look for"
+def _open_one(call: Call, found: Recalled) -> None:
+    """Ask for a hit and open its note in the user's editor."""
+    count = len(found.notes)
+    call.console.flush()
+    which = "1" if count == 1 else f"1-{count}"
+    while True:
+        chosen = click.prompt(
+            f"Open which note? [{which}, Enter: none]", default="", show_default=False, err=True
+        ).strip()
+        if chosen in {"", "q"}:
+            return
+        if chosen.isdecimal() and 1 <= int(chosen) <= count:
+            break
+        call.remark(f"type a number from 1 to {count}, or Enter")
+    with call.open() as bank:
+        done = in_editor(call, bank, found.notes[int(chosen) - 1].path)
+    show_written(call, done)

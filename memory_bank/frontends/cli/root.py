@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -47,6 +48,15 @@ class Root(Group):
             return None
         found: click.Command = plugins.load(KIND, cmd_name).command
         return found
+
+    def unknown_command(self, ctx: click.Context, args: Sequence[str]) -> str:
+        """Return the error message, which names the command of another program's name."""
+        from memory_bank.frontends.cli.other_names import suggested
+
+        line = suggested(PROGRAM, args, self.list_commands(ctx))
+        if line:
+            return f"there is no command {args[0]!r}; type: {line}"
+        return super().unknown_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands; the first of each group follows the group's name."""

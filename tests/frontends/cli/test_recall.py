@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
 import pytest
 
-from .conftest import Run, plain_text
+from .conftest import Run, editor, plain_text
 
 
 def test_a_hit_says_where_and_what(mb: Run) -> None:
@@ -190,3 +192,64 @@ def test_on_a_terminal_it_is_coloured_and_folded(terminal: Run, mb: Run) -> None
     shown = terminal("recall", "jabberwocky").out
     assert "\x1b[36m.memories/long.md:" in shown
     assert max(len(line) for line in plain_text(shown).splitlines()) <= 80
+
+
+def many_notes(project: Path, count: int) -> None:
+    for number in range(count):
+        text = f"# Retry {number}\n\n" + f"Sentence about waiting {number}. " * 9 + "Retries end.\n"
+        (project / f".memories/retry-{number}.md").write_text(text, encoding="utf-8")
+
+
+def test_an_answer_fits_one_screen_of_a_terminal(terminal: Run, mb: Run, project: Path) -> None:
+    many_notes(project, 8)
+    shown = terminal("recall", "retry", env={"LINES": "24"}).out
+    assert "\x1b[1;33mRetry\x1b[0m" in shown  # the title
+    assert "\x1b[1;33mRetries\x1b[0m end." in shown
+    lines = plain_text(shown).splitlines()
+    assert len(lines) <= 22
+    assert max(map(len, lines)) <= 80
+    assert [line[0] for line in lines if line[:1].isdigit()] == list("12345")
+    assert "also" not in shown
+    assert len(mb("recall", "retry", "--json").json["notes"]) == 10
+    wanted = terminal("recall", "retry", env={"MEMORY_BANK_SEARCH_LIMIT": "7"}).out
+    assert "\n7  " in plain_text(wanted)
+
+
+def test_other_sections_on_demand(mb: Run) -> None:
+    assert "also" not in mb("recall", "tantivy ranking").out
+    shown = mb("recall", "tantivy ranking", "--also").out
+    assert "   also .memories/decisions/tantivy.md:" in shown
+
+
+def test_formats_for_programs(mb: Run, project: Path) -> None:
+    text = '# =1+1 | x\n\njabberwocky \x1b[2J | `z`, "q"\n'
+    (project / ".memories/odd name.md").write_text(text, encoding="utf-8")
+    query = ("recall", "jabberwocky", "--mode", "lexical", "--no-count", "--format")
+    assert mb(*query, "paths").out == ".memories/odd name.md\n"
+    rows = list(csv.DictReader(io.StringIO(mb(*query, "csv").out)))
+    assert [row["path"] for row in rows] == ["odd name.md"]
+    assert rows[0]["title"] == "'=1+1 | x"
+    assert rows[0]["snippet"] == 'jabberwocky \\x1b[2J | `z`, "q"'
+    shown = mb(*query, "md").out
+    assert shown.startswith(r"1. [=1+1 \| x](.memories/odd%20name.md) (")
+    assert r"jabberwocky \\x1b\[2J \| \`z\`" in shown
+    assert mb(*query, "json").json == mb(*query[:-1], "--json").json
+    nothing = mb("recall", "zzzzxyz", "--mode", "lexical", "--format", "csv")
+    assert (nothing.code, nothing.out.count("\n")) == (1, 1)
+    assert mb("recall", "x", "--format", "csv", "--json").error["code"] == "bad_usage"
+    assert mb("recall", "x", "--format", "json", "--since", "soon").error["code"] == "bad_input"
+
+
+def test_a_hit_can_be_chosen_and_edited(
+    terminal: Run, mb: Run, project: Path, tmp_path: Path
+) -> None:
+    script = editor(tmp_path, "path.write_text(text + 'Seen.\\n')")
+    args = ("recall", "damps", "--mode", "lexical", "--interactive")
+    answer = terminal(*args, env={"EDITOR": script}, keys="7\n1\n")
+    assert answer.code == 0
+    assert "type a number from 1 to 1, or Enter" in answer.out
+    assert "changed .memories/facts/bm25.md" in plain_text(answer.out)
+    assert (project / ".memories/facts/bm25.md").read_text().endswith("Seen.\n")
+    assert terminal("recall", "damps", "-i", keys="\n").code == 0
+    assert "needs a terminal" in mb("recall", "damps", "-i").err
+    assert "can't be combined" in mb("recall", "damps", "-i", "--json").error["message"]

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from memory_bank import actions
-from memory_bank.errors import Conflict, UnreadableNote
 from memory_bank.frontends.cli import options, text_input
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.change_view import show_written
 from memory_bank.frontends.cli.command import as_command
-
-if TYPE_CHECKING:
-    from memory_bank.actions.edit import Written
-    from memory_bank.bank import Bank
+from memory_bank.frontends.cli.note_editor import in_editor
 
 GROUP = "Write"
 
@@ -59,7 +53,7 @@ def command(
     _check(call, old, section, new, count)
     with call.open() as bank:
         if new is None:
-            done = _in_editor(call, bank, name, if_match, agent)
+            done = in_editor(call, bank, name, if_match, agent)
         else:
             done = actions.edit.edit(
                 bank,
@@ -89,27 +83,3 @@ def _check(
         raise call.usage_error("--count needs --old, and must not be negative")
     if new is None and not text_input.interactive():
         raise call.usage_error("an editor needs a terminal: give --old or --section, and --new")
-
-
-def _in_editor(
-    call: Call, bank: Bank, name: str, if_match: str | None, agent: str | None
-) -> Written:
-    """Let the user edit the whole file; it is replaced only if it did not change meanwhile."""
-    bank.settings.check_enabled()
-    note = actions.listing.show(bank, name)
-    etag = if_match or note.etag
-    if not note.writable:
-        raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")
-    with text_input.editing(note.path.rpartition("/")[2], note.content) as (written, _):
-        try:
-            return actions.edit.write(
-                bank, note.path, lambda _: written, if_match=etag, agent=agent, given=written
-            )
-        except Conflict as error:
-            if if_match:
-                raise
-            raise Conflict(
-                f"{call.place(note.path)} changed while it was open in your editor: nothing was"
-                " overwritten",
-                "compare it with the note, then edit the note again",
-            ) from error

@@ -16,6 +16,7 @@ from memory_bank.frontends.cli.help import Command
 from memory_bank.frontends.cli.recall_view import answer
 
 GROUP = "Find"
+FORMATS = ("paths", "md", "json", "csv")
 
 _NEGATED = re.compile(r"-[^-\s].*", re.DOTALL)
 
@@ -48,13 +49,13 @@ class _RecallCommand(Command):
     "recall",
     why="""
     Any text is a query. It finds passages with its words (more and rarer words rank higher) and
-    passages of similar meaning. Each note is listed once with its best section; its other matching
-    sections follow.
+    passages of similar meaning. Each note is listed once with its best section; --also lists its
+    other matching sections. On a terminal, five notes are shown.
 
     A query may contain "phrases" (quote them once more for your shell), -words to exclude, and
     conditions: tag:search type:decision status:archived since:7d before:2026-05-01 in:decisions
     links:src/api.py, or any key of your notes' front matter. The options do the same. Conditions
-    apply before ranking.
+    apply before ranking. Words of time (last week, in October) restrict the notes by date.
 
     --mode lexical searches by words only and is fastest; semantic by meaning only. Notes that are
     often found or were written recently rank a little higher; each result counts as an access of
@@ -65,6 +66,7 @@ class _RecallCommand(Command):
         ("memory-bank recall '\"index grows\" -whoosh tag:search'", "phrase, exclusion, condition"),
         ("memory-bank recall retry --type bugfix --since 2w --explain", "with scores explained"),
         ("memory-bank recall retry --linked-to src/api.py", "what is known about a file"),
+        ("memory-bank recall retry -i", "choose a note and open it in your editor"),
         ("memory-bank recall retry --json | jq -r '.notes[].path'", "for a program"),
     ),
     form=_RecallCommand,
@@ -83,6 +85,11 @@ class _RecallCommand(Command):
     shell_complete=completing.notes,
 )
 @options.include_archived
+@click.option("--also", is_flag=True, help="Show each note's other matching sections, too")
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), metavar="FORM", help="paths, md, json, csv"
+)
+@click.option("-i", "--interactive", is_flag=True, help="Choose a note and open it in your editor")
 @click.option("--explain", is_flag=True, help="Show the parsed query and each note's scores")
 @click.option("--no-count", is_flag=True, help="Don't count this as an access of the notes")
 def command(call: Call, **options: Any) -> int:  # noqa: ANN401  (passed on by name)

@@ -1,0 +1,63 @@
+"""The hits of `recall` for other programs: paths, Markdown, CSV."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from memory_bank.frontends.cli.hits_view import headed
+from memory_bank.frontends.rendering import one_line
+
+if TYPE_CHECKING:
+    from memory_bank.actions.recall import Recalled
+    from memory_bank.frontends.cli.call import Call
+
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>#!|~&$]")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""The first characters of a cell that spreadsheets compute."""
+_COLUMNS = (
+    "path", "line", "title", "heading", "type", "status", "tags", "created_at",
+    "relevance_score", "snippet",
+)  # fmt: skip
+
+
+def paths(call: Call, answer: Recalled) -> None:
+    """Print the path of each note, as seen from the working directory."""
+    for note in answer.notes:
+        call.console.line(call.place(note.path))
+
+
+def md(call: Call, answer: Recalled) -> None:
+    """Print a numbered list with links; markup of the notes is escaped."""
+    for rank, note in enumerate(answer.notes, 1):
+        title = _escaped(headed(note.title, note.heading) or note.path)
+        link = quote(call.place(note.path), safe="/")
+        about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:10]]
+        call.console.line(f"{rank}. [{title}]({link}) ({_escaped(', '.join(filter(None, about)))})")
+        call.console.line(f"   {_escaped(note.snippet)}")
+
+
+def csv(call: Call, answer: Recalled) -> None:
+    """Print a table with a header; a text that a spreadsheet would compute gets an apostrophe."""
+    from csv import writer
+
+    table = writer(call.console, lineterminator="\n")
+    table.writerow(_COLUMNS)
+    for note in answer.notes:
+        fields = note._asdict() | {"tags": " ".join(note.tags)}
+        table.writerow([_cell(fields[name]) for name in _COLUMNS])
+
+
+FORMATS = {"paths": paths, "md": md, "csv": csv}
+
+
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(r"\\\g<0>", one_line(text))
+
+
+def _cell(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    shown = one_line(value)
+    return f"'{shown}" if value.startswith(_FORMULA) else shown

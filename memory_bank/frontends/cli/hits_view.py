@@ -1,0 +1,181 @@
+"""The hits of `recall` as text: all of it in a pipe, one screen on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_bank import actions
+from memory_bank.frontends.cli.console import Piece, cells, cut
+from memory_bank.frontends.rendering import one_line, visible
+
+if TYPE_CHECKING:
+    from memory_bank.actions.explain_query import ReadQuery
+    from memory_bank.actions.recall import Recalled, RecalledNote
+    from memory_bank.frontends.cli.call import Call
+
+_INDENT = "   "
+_PROMPTS = 2
+"""Rows of a screen for the command line and for the next prompt."""
+_MOST_LINES = 4
+"""Most lines of a snippet that is shown on a terminal."""
+_SCROLLING = 2
+"""Lines of each snippet if the answer is longer than the screen anyway."""
+_LEAST_ABOUT = 12
+"""Columns below which a hit's type, date and tags go to a line of their own."""
+
+
+class Shown(NamedTuple):
+    """What of each hit is shown beside its place, title and snippet."""
+
+    read: ReadQuery
+    explain: bool = False
+    also: bool = False
+
+
+def show(call: Call, answer: Recalled, shown: Shown) -> None:
+    """Print the hits of an answer, best first."""
+    if shown.explain:
+        mode = answer.mode_used
+        call.console.line(("read as: ", "dim"), _read(shown.read), ("; mode: ", "dim"), mode)
+    hits = [_Hit(call, rank, note, shown) for rank, note in enumerate(answer.notes, 1)]
+    if call.console.terminal:
+        _fit(call, answer, hits, shown)
+    for hit in hits:
+        if hit.rank > 1 or shown.explain:
+            call.console.line()
+        hit.show()
+
+
+class _Hit:
+    """A hit, and the lines of its snippet."""
+
+    def __init__(self, call: Call, rank: int, note: RecalledNote, shown: Shown) -> None:
+        self.console = call.console
+        self.call, self.rank, self.note, self.shown = call, rank, note, shown
+        text = visible(note.snippet.replace("\r\n", "\n"))
+        self.snippet = [
+            part for line in text.split("\n") for part in self.console.folded(line, len(_INDENT))
+        ]
+        self.lines = len(self.snippet)
+        """How many lines of the snippet are shown."""
+
+    @property
+    def rows(self) -> int:
+        """The rows of the screen that it takes, apart from its snippet."""
+        return 2 + bool(self.note.superseded_by) + len(self.note.links or ())
+
+    def show(self) -> None:
+        note = self.note
+        self._heading()
+        for line in self._snippet_lines():
+            self.console.line(_INDENT, *self._marked(line))
+        if not self.console.terminal:
+            self.console.line(_INDENT, (" · ".join(_about(note)), "tag"))
+        if note.superseded_by:
+            successor = self.call.place(note.superseded_by)
+            self.console.line(_INDENT, (f"superseded by {successor}", "warn"))
+        for reason in note.reasons if self.shown.explain else ():
+            why = f"{reason.source:<12}{reason.detail:<24}{reason.score:>6.2f}"
+            self.console.line(_INDENT, ("why  ", "dim"), why)
+        for link in note.links or ():
+            where = (self.call.place(link.source, link.line), "place")
+            self.console.line(_INDENT, ("link ", "dim"), where, f"  {link.type}: {link.context}")
+        for other in note.also if self.shown.also else ():
+            where = (self.call.place(note.path, other.line), "place")
+            self.console.line(_INDENT, ("also ", "dim"), where, f"  {headed('', other.heading)}")
+            self.console.block(other.snippet, f"{_INDENT}     ", "dim")
+
+    def _heading(self) -> None:
+        """Print place, score and title; on a terminal with type, date and tags if they fit."""
+        place = self.call.place(self.note.path, self.note.line)
+        score = f"{self.note.relevance_score:.2f}"
+        first = f"{self.rank:<{len(_INDENT)}}"
+        about = ""
+        if self.console.terminal:
+            left = self.console.columns - cells(f"{first}{place}  {score}  ")
+            about = (
+                cut(" · ".join(_about(self.note, tags_last=True)), left)
+                if left >= _LEAST_ABOUT
+                else ""
+            )
+        gap = "  " if about else ""
+        self.console.line(first, (place, "place"), "  ", (score, "dim"), gap, (about, "tag"))
+        title = one_line(headed(self.note.title, self.note.heading))
+        self.console.line(
+            _INDENT, *self._marked(self._cut(title) if self.console.terminal else title, "bold")
+        )
+
+    def _snippet_lines(self) -> list[str]:
+        """Return the lines of the snippet with most words of the query."""
+        lines = self.snippet
+        if self.lines >= len(lines):
+            return lines
+        words = self.shown.read.words
+        matches = [len(actions.explain_query.matching_words(line, words)) for line in lines]
+        starts = range(len(lines) - self.lines + 1)
+        start = max(starts, key=lambda one: sum(matches[one : one + self.lines]))
+        kept = lines[start : start + self.lines]
+        if start and not kept[0].startswith("…"):
+            kept[0] = self._cut(f"… {kept[0]}")
+        if start + self.lines < len(lines):
+            kept[-1] = self._cut(f"{kept[-1]} …")
+        return kept
+
+    def _cut(self, text: str) -> str:
+        return cut(text, self.console.width - len(_INDENT))
+
+    def _marked(self, text: str, style: str = "") -> list[Piece]:
+        """Return a text as pieces, of which those that match the query are highlighted."""
+        if not self.console.coloured:
+            return [(text, style)]
+        pieces: list[Piece] = []
+        last = 0
+        for start, end in actions.explain_query.matching_words(text, self.shown.read.words):
+            pieces += [(text[last:start], style), (text[start:end], "match")]
+            last = end
+        return [*pieces, (text[last:], style)]
+
+
+def _fit(call: Call, answer: Recalled, hits: Sequence[_Hit], shown: Shown) -> None:
+    """Shorten the snippets so that the answer fits the screen, the last ones most."""
+    remarks = sum(1 + len(notice) // call.console.columns for notice in answer.notices)
+    left = call.console.rows - _PROMPTS - remarks - sum(hit.rows + 1 for hit in hits) + 1
+    most = [min(len(hit.snippet), _MOST_LINES) for hit in hits]
+    if left < len(hits) or shown.explain or shown.also:
+        for hit, lines in zip(hits, most, strict=True):
+            hit.lines = min(lines, _SCROLLING)
+        return
+    for hit in hits:
+        hit.lines = 1
+    left -= len(hits)
+    for lines in range(2, _MOST_LINES + 1):
+        for hit, longest in zip(hits, most, strict=True):
+            if left and lines <= longest:
+                hit.lines, left = lines, left - 1
+
+
+def headed(title: str, heading: str) -> str:
+    """Return a note's title and the headings below it."""
+    parts = heading.split(" > ") if heading else []
+    if title and parts[:1] != [title]:
+        parts.insert(0, title)
+    return " › ".join(parts)
+
+
+def _about(note: RecalledNote, *, tags_last: bool = False) -> list[str]:
+    about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:10]]
+    if tags_last:  # they are cut if there is no room
+        about = [note.type, note.created_at[:10], *about[1:-1]]
+    if note.edited_by:
+        about.append(f"edited by {', '.join(note.edited_by)}")
+    if note.status != "active":
+        about.append(note.status)
+    return list(filter(None, about))
+
+
+def _read(read: ReadQuery) -> str:
+    parts = [f"words {read.words!r}"] if read.words else []
+    parts += [f"phrase {phrase!r}" for phrase in read.phrases]
+    parts += [f"without {word!r}" for word in read.without]
+    return ", ".join([*parts, *read.conditions]) or "nothing to look for"
