@@ -104,7 +104,7 @@ def _form_at(text: str, words: list[re.Match[str]], place: int, now: datetime) -
     for size in range(min(_LONGEST, len(words) - place), 0, -1):
         last = words[place + size - 1]
         behind = words[place + size][0] if place + size < len(words) else ""
-        if _plain(behind) in _AFTER:
+        if _plain(behind) in _AFTER or behind[:1].isdigit():
             continue
         start, end = words[place].start(), last.start() + len(last[0].rstrip(".,;!?)"))
         shown = text[start:end]

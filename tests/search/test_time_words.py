@@ -52,6 +52,7 @@ def test_a_form_restricts(text: str, words: str, since: str, before: str) -> Non
         "in may cases",
         "which order in march order",
         "retry in 3 days",
+        "what broke in May 21",
         "retry in the last 3 attempts",
         "deploys on friday",
         "how does it work today",

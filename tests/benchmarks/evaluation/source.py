@@ -93,7 +93,7 @@ def searching(documents: Iterable[Text], place: Path, settings: Settings) -> Ite
 
 def _names(index: Index, engine: Engine, text: str, mode: str, limit: int) -> list[str]:
     index.catch_up()  # as before each answer of a bank
-    question = parse(text).question
+    question = parse(text, times=False).question
     found = engine.search(question, Scope(), mode=mode, limit=limit, now=time.time())
     assert found.mode == mode, found.fallback_reason
     return [hit.document.key for hit in found.hits]
