@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from memory_bank import session_notes
 from memory_bank.actions.authors import record, warnings, writer
 from memory_bank.actions.duplicates import duplicates
+from memory_bank.actions.similar_notes import similar_to
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, NoteExists
@@ -61,6 +62,8 @@ class Remembered:
     source_type: str
     same_as: str | None = None
     """Path of a note with the same content, if only one of the two is tracked by git."""
+    similar_to: str | None = None
+    """Path of a note whose text is nearly the same, if this one is new."""
     warning: str | None = None
     """What a person should know of where the note is, as that git would track a session's."""
 
@@ -83,7 +86,8 @@ def remember(
     Contents are the same if their normalised texts are; then tags and references are merged, the
     access count is increased and the time of update is recorded outside the note. A note that git
     tracks and one that it ignores, such as a session's, are never merged: the answer names the
-    other. A new note is named by `name`, by default by its type's folder and its first words.
+    other. If the text of another note is nearly the same, a new note is made and the answer names
+    the other. A new note is named by `name`, by default by its type's folder and its first words.
     Raises BadInput for empty content or tags or an unknown source, NoteExists for a taken `name`.
     """
     check_content(bank, content)
@@ -106,6 +110,7 @@ def remember(
             bank.catch_up()
             unknown = record(bank, [done.path], by) if changed else None
             return replace(done, same_as=same_as, warning=warnings(done.warning, unknown))
+        near = similar_to(bank, content, besides=same_as)
         created = datetime.now(UTC)
         metadata = {
             "id": note_id(content, created),
@@ -134,6 +139,7 @@ def remember(
             type=kind,
             source_type=source_type,
             same_as=same_as,
+            similar_to=near,
             warning=warnings(session_notes.warning(bank.layout, path, source_type), unknown),
         )
 

@@ -75,10 +75,13 @@ def remembered(done: Remembered, quotes: Quotes) -> str:
         "by": done.source_type,
         "created_at": done.created_at,
         "same_as": done.same_as or "",
+        "similar_to": done.similar_to or "",
     }
     head = f"{verb} (action: {done.action})."
     if done.same_as:
         head += " Another note, same_as, has the same content, unchanged."
+    if done.similar_to:
+        head += " Another note, similar_to, says nearly the same: read it, then merge or edit."
     return _answer_text(quotes, head + _warning(done.warning), quotes.quote("", about))
 
 

@@ -103,6 +103,14 @@ def test_stdin_that_is_not_utf8_is_named(mb: Run) -> None:
     assert (answer.code, "not UTF-8" in answer.err) == (2, True)
 
 
+def test_a_note_that_says_nearly_the_same_is_named(mb: Run) -> None:
+    text = "BM25 scores a word by its rarity, and damps long documents."
+    answer = mb("remember", text, "--name", "facts/again")
+    assert answer.out.endswith("\n  similar: .memories/facts/bm25.md\n")
+    again = mb("remember", f"{text} Or so.", "--json").json
+    assert (again["action"], again["similar_to"]) == ("created", "facts/again.md")
+
+
 def test_a_taken_name_is_refused(mb: Run) -> None:
     assert mb("remember", "x", "--name", "facts/bm25").code == 3
 

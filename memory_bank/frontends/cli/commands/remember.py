@@ -78,6 +78,8 @@ def command(
         call.console.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id})")
         if done.same_as:
             call.console.line("  same content, unchanged: ", (call.place(done.same_as), "place"))
+        if done.similar_to:
+            call.console.line("  similar: ", (call.place(done.similar_to), "place"))
         call.warn(done.warning)
 
     if agent and not agent_name(agent):
