@@ -1,0 +1,160 @@
+"""The tutorial, and what the README takes from it, is run in a fresh project and compared.
+
+A console block has a command after `$ `, which may go on over lines, then what it prints. `…` stands
+for any text. With UPDATE_TRANSCRIPTS=1, outputs of the tutorial that differ are written anew.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from memory_bank.frontends.cli.main import run
+from tests.transcripts.test_transcripts import SHELL, VARYING
+
+ROOT = Path(__file__).parents[1]
+TUTORIAL, README = ROOT / "docs" / "tutorial.md", ROOT / "README.md"
+
+_FENCE = re.compile(r"^```(bash|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_OWN = re.compile(r"(?:memory-bank|mb) ")
+_NUMBERS = ((r"(?m)(?<=  )\d\.\d\d$", "<score>"), (r"\b[0-9a-f]{8,64}\b", "<etag>"))
+
+pytestmark = pytest.mark.skipif(SHELL is None, reason="the tutorial is typed into bash")
+
+
+class Shown(NamedTuple):
+    """A command of a page; `output` is None if the page does not show what it prints."""
+
+    command: str
+    output: str | None
+
+
+def shown(page: str) -> Iterator[Shown]:
+    for language, text in _FENCE.findall(page):
+        if language == "bash":
+            yield Shown(text, None)
+            continue
+        lines = text.splitlines(keepends=True)
+        while lines:
+            command = lines.pop(0).removeprefix("$ ")
+            while not is_whole(command):
+                command += lines.pop(0)
+            output = ""
+            while lines and not lines[0].startswith("$ "):
+                output += lines.pop(0)
+            yield Shown(command, output)
+
+
+def is_whole(command: str) -> bool:
+    if command.endswith("\\\n"):
+        return False
+    try:
+        shlex.split(command, comments=True)
+    except ValueError:
+        return False
+    return True
+
+
+Type = Callable[[str], str]
+
+
+@pytest.fixture
+def typing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Type:
+    """Run a command line as typed into a shell, and return what it prints.
+
+    A command of ours is run in this process, which saves most of the time.
+    """
+    for name in ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    for kind in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{kind}_NAME", "Test")
+        monkeypatch.setenv(f"GIT_{kind}_EMAIL", "test@example.org")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+
+    def type_in(line: str) -> str:
+        command, asks_code, _ = line.partition("; echo $?")
+        if not _OWN.match(command):
+            done = subprocess.run(
+                [str(SHELL), "-c", line],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=True,
+            )
+            return done.stdout
+        stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+        if " remember " in command:  # notes of the same second are listed by name
+            time.sleep(1 - time.time() % 1)
+        with monkeypatch.context() as patched:
+            patched.setattr(sys, "stdout", stream)
+            patched.setattr(sys, "stderr", stream)
+            patched.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+            code = run(shlex.split(command.replace("\\\n", " "), comments=True)[1:])
+        stream.seek(0)
+        return stream.read() + (f"{code}\n" if asks_code else "")
+
+    return type_in
+
+
+def pattern(output: str) -> str:
+    return re.escape(plain(output)).replace("…", ".*")
+
+
+def plain(output: str) -> str:
+    """Return an output without what differs from run to run, and without a blank line after it."""
+    for varying, word in (*VARYING, *_NUMBERS):
+        output = re.sub(varying, word, output)
+    return output.rstrip("\n")
+
+
+def test_the_tutorial_prints_what_it_shows(
+    typing: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = TUTORIAL.read_text(encoding="utf-8")
+    update = bool(os.environ.get("UPDATE_TRANSCRIPTS"))
+    wrong = []
+    for command, output in shown(page):
+        found = typing(command)
+        if command.startswith("mkdir shop"):
+            monkeypatch.chdir(tmp_path / "shop")
+        if output is None or re.fullmatch(pattern(output), plain(found), re.DOTALL):
+            continue
+        wrong.append(f"$ {command}{output.rstrip()}\n--- but it prints\n{found}")
+        if update:
+            gap = output[len(output.rstrip("\n")) + 1 :]
+            page = page.replace(f"$ {command}{output}", f"$ {command}{found}{gap}")
+    if update:
+        TUTORIAL.write_text(page, encoding="utf-8")
+    assert not wrong, "\n\n".join(wrong)
+
+
+def test_the_readme_shows_what_the_tutorial_prints(
+    typing: Type, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tutorial = list(shown(TUTORIAL.read_text(encoding="utf-8")))
+    first, *_ = tutorial
+    made = [one for one in tutorial if "# Retries" in one.command or "dashboard" in one.command]
+    page = README.read_text(encoding="utf-8")
+    ten = page[page.index("## Ten commands") : page.index("## From Python")]
+    typing(first.command)
+    monkeypatch.chdir(tmp_path / "shop")
+    for number, (command, output) in enumerate(shown(ten)):
+        found = typing(command)
+        assert output is not None
+        assert re.fullmatch(pattern(output), plain(found), re.DOTALL), (
+            f"$ {command}{output}\n--- but it prints\n{found}"
+        )
+        if number == 1:  # the README leaves out how the other two notes are made
+            for one in made[:2]:
+                typing(one.command)
