@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from memory_bank import config, layout, note_rows, session_notes
+from memory_bank import config, layout, note_files, note_rows, session_notes
 from memory_bank.activity.bank_identity import bank_id
 from memory_bank.activity.logs import Logs
 from memory_bank.config import Settings
-from memory_bank.errors import Busy, NoteNotFound
+from memory_bank.errors import BadSetting, Busy, NoteNotFound
 from memory_bank.index.index import EMBED_SECONDS
 from memory_bank.layout import Layout
-from memory_bank.notes.name_forms import of_note
+from memory_bank.notes.name_forms import of_included, of_note
+from memory_bank.notes.roots import Watched
 from memory_bank.notes.store import Store
 from memory_bank.open_index import OpenIndex, View
 from memory_bank.repairs import WRITING, Reports
@@ -57,19 +59,27 @@ class Bank:
         *,
         allow_secrets: bool = False,
         conditions: Conditions | None = None,
+        load: Callable[[], Settings] | None = None,
     ) -> None:
-        """Open the bank at `place`; nothing is read yet."""
+        """Open the bank at `place`; nothing is read yet.
+
+        `load` reads the settings again, after a change of their files.
+        """
         self.settings = settings
+        self._load = load
+        self._loaded = note_files.signature(place)
         self._conditions = conditions = conditions or Conditions()
+        self._index = OpenIndex(
+            place, settings, lambda: self.logs, conditions.repairs, conditions.notices
+        )
+        self.roots = self._index.roots
         self.store = Store(
             place,
             lambda: conditions.repairs.add(WRITING),
             lambda path: session_notes.keep_out(place, path),
+            roots=self.roots,
             allowed=settings.secrets.allow,
             allow_secrets=allow_secrets,
-        )
-        self._index = OpenIndex(
-            place, settings, lambda: self.logs, conditions.repairs, conditions.notices
         )
         self.source = self._index.source
         self.lock = self._index.lock
@@ -131,9 +141,14 @@ class Bank:
         """Return the other notices since the last call; it takes no lock."""
         return self._conditions.notices.take()
 
+    def watched(self) -> list[Watched]:
+        """Return the folders whose changes may change notes."""
+        return [one for root in self.roots.all() for one in root.watched()]
+
     def sync(self, progress: Progress | None = None) -> SyncReport:
         """Finish interrupted writes, index and embed whatever differs, and check the indices."""
         with self.lock:
+            self._include()
             with self.store.writing():
                 pass
             report = self.read(lambda view: view.index.indexer.sync(progress=progress))
@@ -160,6 +175,7 @@ class Bank:
         """
         with self.lock:
             self._problem = ""
+            self._include()
             if self.store.interrupted():
                 with self.store.writing():
                     pass
@@ -183,6 +199,25 @@ class Bank:
                     self._problem = f"{report.waiting} passages have no vectors yet: {next_}"
             return self._problem
 
+    def _include(self) -> None:
+        """Apply a change of the settings that say which files of the project are notes.
+
+        While a settings file can't be read, what was included stays.
+        """
+        if self._load is None or self._loaded == (now := note_files.signature(self.layout)):
+            return
+        self._loaded = now
+        try:
+            loaded = self._load()
+        except BadSetting:
+            return
+        memory, had = loaded.memory, self.settings.memory
+        if (memory.include, memory.writable_includes) != (had.include, had.writable_includes):
+            had = had._replace(include=memory.include, writable_includes=memory.writable_includes)
+            origins = {**self.settings.origins, **loaded.origins}
+            self.settings = self.settings._replace(memory=had, origins=origins)
+            self._index.include(self.settings)
+
     def answer(self, ask: Callable[[View], Result], progress: Progress | None = None) -> Result:
         """Update the index from the files and query it; the query must change nothing."""
         with self.lock:
@@ -202,7 +237,9 @@ class Bank:
         A name is a path with or without `.md`, a unique file name, an alias, a title or an id; a
         path may have any form that `name_forms.of_note` accepts.
         """
-        forms = (name, of_note(name, self.layout))  # the unchanged name first
+        forms = [name, of_note(name, self.layout)]  # the unchanged name first
+        if outside := of_included(name, self.layout):
+            forms.append(outside)
         found = self.answer(lambda view: note_rows.path_named(view.manifest, forms))
         if isinstance(found, NoteNotFound):
             raise found
@@ -224,4 +261,10 @@ def open_bank(
     """
     place = layout.locate(path, settings=settings)
     loaded = config.load(place.root, flags=settings)
-    return Bank(place, loaded, allow_secrets=allow_secrets, conditions=conditions)
+    return Bank(
+        place,
+        loaded,
+        allow_secrets=allow_secrets,
+        conditions=conditions,
+        load=partial(config.load, place.root, flags=settings),
+    )

@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 from memory_bank import plugins
 from memory_bank.errors import BadInput, BadSetting
+from memory_bank.filenames import SETTINGS, outside, relative
 
 # A larger note is listed by `doctor`, not indexed, since parsing time grows with size.
 MAX_NOTE_BYTES = 10_000_000
@@ -19,6 +20,8 @@ _CENTURY = 36_500
 """Days."""
 _MOST_BYTES = 1_000_000
 """Maximum size of a file of settings."""
+_MOST_ITEMS = 100
+"""Maximum number of items of a list of paths."""
 _LONGEST = 200
 """Maximum number of characters of a wrong value in an error."""
 
@@ -42,6 +45,8 @@ class Key(NamedTuple):
     """Refused in a project's file; errors don't show its value."""
     secret: bool = False
     """Never shown."""
+    problem: Callable[[str], str] | None = None
+    """Says what is wrong with an item of a list; empty if it may be in it."""
 
     @property
     def range(self) -> str:
@@ -80,6 +85,14 @@ class Memory(NamedTuple):
     access_count_weight: Annotated[
         float, Key("weight of how often a note was accessed", high=100)
     ] = 0.05
+    include: Annotated[
+        tuple[str, ...],
+        Key("folders and files of the project that are notes, too", problem=outside),
+    ] = ()
+    writable_includes: Annotated[
+        tuple[str, ...],
+        Key("included folders and files whose text may be changed", private=True, problem=relative),
+    ] = ()
     max_note_bytes: Annotated[
         int, Key("a larger file is listed, not indexed", low=1, high=100_000_000)
     ] = MAX_NOTE_BYTES
@@ -162,7 +175,7 @@ def load(
     values: dict[str, tuple[object, str]] = {}
     values.update(_from_file(user_file(environ), project=False))
     if bank is not None:
-        values.update(_from_file(bank / "config.toml", project=True))
+        values.update(_from_file(bank / SETTINGS, project=True))
     values.update(_from_environment(environ))
     for name, value in (flags or {}).items():
         values[name] = (_checked(name, value, "flag"), "flag")
@@ -330,7 +343,19 @@ def _checked(name: str, value: object, where: str) -> object:
         )
     if isinstance(value, int | float) and not isinstance(value, bool):
         _check_range(name, value, meta, where)
+    if isinstance(value, tuple) and meta.problem is not None:
+        _check_items(name, value, meta.problem, where)
     return value
+
+
+def _check_items(
+    name: str, items: tuple[str, ...], problem: Callable[[str], str], where: str
+) -> None:
+    if len(items) > _MOST_ITEMS:
+        raise BadSetting(f"{where}: {name} has {len(items)} items", f"at most {_MOST_ITEMS}")
+    for item in items:
+        if reason := problem(item):
+            raise BadSetting(f"{where}: {name}: {_shown(item)} {reason}", "remove or correct it")
 
 
 def _check_range(name: str, value: float, meta: Key, where: str) -> None:

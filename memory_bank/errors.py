@@ -90,6 +90,10 @@ class UnreadableNote(MemoryBankError):
     """The file can't be parsed, so it is not rewritten."""
 
 
+class NoteReadOnly(MemoryBankError):
+    """The note is a file of the project that settings include: it may not be changed here."""
+
+
 class StorageFailed(MemoryBankError):
     """The disk refused: full, read-only, or not permitted. Old bytes are intact."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 FOLDER = ".memories"
+SETTINGS = "config.toml"
+"""The settings of a bank."""
 NOTE_SUFFIXES = (".md", ".markdown")
 TEXT_SUFFIXES = (".mdx", ".mdown", ".mkd", ".mkdn", ".text", ".txt")
 """Endings of text files that may be meant as notes, in lower case; they are not indexed."""
@@ -13,6 +15,28 @@ TEMPORARY_PREFIX = ".mb-"
 
 JOURNAL_PREFIX = ".journal-"
 """Prefix of the folder in the trash with an unfinished change of several files."""
+
+
+def outside(path: str) -> str:
+    """Return why a path can't be that of a file or folder of the project; empty if it can."""
+    if not path.strip():
+        return "is empty: name a folder or a file, or the whole project with '.'"
+    if any(char < " " or char == "\x7f" for char in path):
+        return "has a control character"
+    if "\\" in path:
+        return "has a backslash: write '/' between folders"
+    if path.startswith(("/", "~")) or path[1:2] == ":":
+        return "is not relative: name it by its path below the project"
+    if ".." in path.split("/"):
+        return "leads out of the project"
+    return ""
+
+
+def relative(path: str) -> str:
+    """Return why a path can't be that of a file on this machine; empty if it can."""
+    if "\0" in path or not os.path.isabs(os.path.expanduser(path)):
+        return "is no whole path: it must start with '/' or '~/'"
+    return ""
 
 
 def inside(folder: str) -> str:

@@ -25,6 +25,11 @@ class Hint(StrEnum):
     LOOK_AND_REPEAT = "look at the notes and try again"
     CHOOSE_ANOTHER_NAME = "choose another name, or update that note"
     DELETE_INSTEAD = "to remove a note, delete it"
+    CHANGE_INCLUDED = (
+        "change the file itself in an editor, or write a note that links to it; to allow changes,"
+        ' add to your own settings: [memory] writable_includes = ["{file}"]'
+    )
+    MOVE_INCLUDED = "move or remove the file itself, with git or by hand"
     GIVE_TEXT = "give the text to remember"
     GIVE_TEXT_TO_APPEND = "give the text to append"
     GIVE_MERGED_TEXT = "give the text that the notes become"

@@ -11,7 +11,7 @@ from stat import S_ISDIR
 
 from memory_bank import config, index_ids
 from memory_bank.errors import BadName, IndexDamaged, NoBank, StorageFailed
-from memory_bank.filenames import FOLDER, TEMPORARY_PREFIX, above, inside, led_by, reached
+from memory_bank.filenames import FOLDER, SETTINGS, TEMPORARY_PREFIX, above, inside, led_by, reached
 from memory_bank.hints import Hint
 
 INDEX = ".index"
@@ -66,7 +66,7 @@ class Layout:
     @property
     def config(self) -> Path:
         """The project's settings."""
-        return self.root / "config.toml"
+        return self.root / SETTINGS
 
     @property
     def trash(self) -> Path:

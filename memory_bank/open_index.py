@@ -7,17 +7,15 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from memory_bank import layout
+from memory_bank import layout, note_files
 from memory_bank.activity.logs import Logs
 from memory_bank.config import Settings
 from memory_bank.errors import Busy, IndexDamaged
 from memory_bank.hints import Hint
 from memory_bank.index.index import Index, discard
 from memory_bank.layout import LEFT_ALONE, Layout
-from memory_bank.notes.roots import Root
 from memory_bank.notes.source import NotesSource
 from memory_bank.repairs import MANIFEST, Reports
-from memory_bank.repo.commit_history import CommitHistory
 
 if TYPE_CHECKING:
     from memory_bank.search.engine import Engine
@@ -64,12 +62,8 @@ class OpenIndex:
         """Open nothing yet; tell `repairs` what was made again, `notices` what else to say."""
         self.lock = threading.RLock()
         self.layout = place
-        history = CommitHistory(place.root, lambda: self.layout.index / "commits.db")
-        self.source = NotesSource(
-            [Root(place.root, history=history)],
-            prefix=place.prefix,
-            max_bytes=settings.memory.max_note_bytes,
-        )
+        self.roots = note_files.roots_of(place, settings, lambda: self.layout.index)
+        self.source = NotesSource(self.roots, max_bytes=settings.memory.max_note_bytes)
         self.settings = settings
         self.logs = logs
         self._repairs = repairs
@@ -117,6 +111,15 @@ class OpenIndex:
                 with index.manifest.guarded():
                     index.fill()
         return self._view
+
+    def include(self, settings: Settings) -> None:
+        """Read the files that other settings include from now on."""
+        with self.lock:
+            if self.roots.included is not None:
+                self.roots.included.close()
+            place = self.layout
+            self.roots.included = note_files.included(place, settings, lambda: self.layout.index)
+            self.source.forget()
 
     def discard(self) -> None:
         """Remove the manifest, when no other process is in the middle of a batch."""

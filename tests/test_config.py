@@ -117,7 +117,8 @@ PRIVATE = [(s, k) for s, k, _, meta in config.describe() if meta.private]
 def test_a_project_names_no_host_no_key_and_no_path(
     user: Path, project: Path, folder: Path, section: str, key: str
 ) -> None:
-    value = repr(getattr(config.Settings().section(section), key)).replace("'", '"')
+    default = getattr(config.Settings().section(section), key)
+    value = repr(list(default) if default == () else default).replace("'", '"')
     project.write_text(f"[{section}]\n{key} = {value}\n")
     with pytest.raises(BadSetting, match="may not be set by a project") as caught:
         config.load(folder)

@@ -131,7 +131,9 @@ def _health(view: View, bank: Bank, report: SyncReport) -> Health:
         problem=report.problem or None,
         index=str(bank.layout.index),
         left_alone=LEFT_ALONE if bank.layout.left_alone else None,
-        polling=problem(bank.layout.root) or None,
+        polling=next(
+            (why for one in bank.watched() if one.recursive and (why := problem(one.folder))), None
+        ),
         git=git.problem(bank.layout.root) or None,
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,

@@ -21,9 +21,15 @@ class Duplicates(NamedTuple):
     """The oldest of the other kind; it is not changed."""
 
 
+def with_content(bank: Bank, content_hash: str) -> list[NoteRow]:
+    """Return the bank's own notes with a content, the oldest first: no included files."""
+    found = bank.read(lambda view: note_rows.with_content(view.manifest, content_hash))
+    return [note for note in found if not bank.roots.is_included(note.path)]
+
+
 def duplicates(bank: Bank, content_hash: str, path: str) -> Duplicates:
     """Return the notes with a content; `path` tells whether a new note would be private."""
-    found = bank.read(lambda view: note_rows.with_content(view.manifest, content_hash))
+    found = with_content(bank, content_hash)
     if not found:
         return Duplicates()
     side = stays_here(bank, path)

@@ -168,6 +168,14 @@ def _updated(bank: Bank, path: str) -> None:
             bank.logs.updates.add(row.key, time.time())
 
 
+def check_writable(bank: Bank, name: str) -> str:
+    """Return the path of a note whose text may be changed; raise NoteReadOnly, NoteNotFound."""
+    bank.settings.check_enabled()
+    path = bank.find(name)
+    bank.roots.check_writable(path)
+    return path
+
+
 def newline_of(text: str) -> str:
     r"""Return the line end of a text's first line, `\n` if it has none."""
     end = next((i for i, char in enumerate(text) if char in "\r\n"), -1)

@@ -23,6 +23,7 @@ from memory_bank.actions.bulk import (
     remember_many,
     text_of,
 )
+from memory_bank.actions.duplicates import with_content
 from memory_bank.actions.importers.base import Entry, Importer, Unread
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
@@ -220,8 +221,9 @@ class _Run:
         found: dict[str, NoteRow] = {}
         for row in sorted(rows, key=lambda row: row.path):
             origin = row.rest.get("extra", {}).get(FROM)
-            if isinstance(origin, str) and origin.startswith(self._origin):
-                found.setdefault(origin, row)
+            ours = isinstance(origin, str) and origin.startswith(self._origin)
+            if ours and not self._bank.roots.is_included(row.path):
+                found.setdefault(str(origin), row)
         return found
 
     def _prepared(self, entry: Entry) -> tuple[Item, str]:
@@ -261,7 +263,7 @@ class _Run:
 
     def _plan_new(self, number: int, item: Item) -> None:
         hashed = content_hash(item.content)
-        there = self._bank.read(lambda view: note_rows.with_content(view.manifest, hashed))
+        there = with_content(self._bank, hashed)
         path = there[0].path if there else self._contents.get(hashed)
         if path is not None:
             self._done(number, SAME_CONTENT, path)

@@ -75,7 +75,9 @@ class Shown:
     """Empty if it was never accessed."""
     faults: tuple[Fault, ...]
     writable: bool
-    """Whether it can be changed; a file that is not valid UTF-8 can't."""
+    """Whether it can be changed; a file that is not valid UTF-8, or only included, can't."""
+    included: bool | None = None
+    """True for a file of the project that settings include, else None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +151,8 @@ def show(bank: Bank, name: str) -> Shown:
         access_count=seen.times if seen else 0,
         last_accessed_at=iso_of(seen.last) if seen else "",
         faults=note.faults,
-        writable=note.writable,
+        writable=note.writable and bank.roots.writable(path),
+        included=bank.roots.is_included(path) or None,
     )
 
 

@@ -72,7 +72,7 @@ def watch(bank: Bank, say: Callable[[str], None], stop: threading.Event) -> None
     """Index changes as they happen, and `say` a line for each batch, until `stop` is set."""
     from memory_bank.index.watch import Watcher
 
-    with Watcher(bank.layout.root) as watcher:
+    with Watcher(bank.watched) as watcher:
         if watcher.polling:
             say(watcher.polling)
         say(_summary(bank.sync()))
@@ -99,7 +99,7 @@ def follow(bank: Bank, notify: Callable[[Changed], None], stop: threading.Event)
     """
     from memory_bank.index.watch import Watcher
 
-    with Watcher(bank.layout.root) as watcher:
+    with Watcher(bank.watched) as watcher:
         bank.catch_up()
         before = bank.read(lambda view: documents.hashes(view.manifest))
         notify(Changed())

@@ -12,6 +12,7 @@ from functools import partial
 from memory_bank import note_rows, session_notes
 from memory_bank.actions.author_keys import with_author_keys
 from memory_bank.actions.authors import record, warnings, writer
+from memory_bank.actions.linked_notes import LinkShown, shown
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank, View
 from memory_bank.errors import BadInput, Conflict, UnreadableNote
@@ -26,7 +27,7 @@ from memory_bank.notes.note import Link
 from memory_bank.notes.relink import relink
 from memory_bank.notes.schema import check_tags, note_id
 
-__all__ = ["Merged", "Renamed", "merge", "rename"]
+__all__ = ["Merged", "Renamed", "check_movable", "merge", "rename"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,8 @@ class Renamed:
     relinked: tuple[str, ...]
     warning: str | None = None
     """What a person should know of where the note is, as that git would track a session's."""
+    broken_links: tuple[LinkShown, ...] | None = None
+    """Links in included files of the project to the old name, which were not rewritten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,15 @@ class Merged:
     relinked: tuple[str, ...]
     warning: str | None = None
     """What a person should know of where the note is, as that git would track a session's."""
+    broken_links: tuple[LinkShown, ...] | None = None
+    """Links in included files of the project to a merged note, which were not rewritten."""
+
+
+def check_movable(bank: Bank, name: str) -> str:
+    """Return the path of a note that may be moved or removed; raise NoteReadOnly, NoteNotFound."""
+    path = bank.find(name)
+    bank.roots.check_writable(path, moving=True)
+    return path
 
 
 def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) -> Renamed:
@@ -59,7 +71,7 @@ def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) ->
     A new name that ends in a slash is a folder. Raises NoteNotFound, NoteExists, BadName.
     """
     bank.settings.check_enabled()
-    old = bank.find(name)
+    old = check_movable(bank, name)
     if new_name.endswith("/"):
         new_name += posixpath.basename(old)
     new = name_forms.new_path(new_name, bank.layout)
@@ -71,7 +83,7 @@ def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) ->
         same = names.folded(new) == names.folded(old)
         if bank.store.exists(new) and not same:
             raise files.taken(new)
-        changes = _relinked(bank, {old: new})
+        changes, broken = _relinked(bank, {old: new})
         data = bank.store.read_bytes(old)
         mine = next((change for change in changes if change.path == old), None)
         moved = mine.data if mine and mine.data is not None else data
@@ -94,6 +106,7 @@ def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) ->
         new,
         tuple(changed),
         warnings(session_notes.warning(bank.layout, new, moving.source_type), unknown),
+        broken or None,
     )
 
 
@@ -116,7 +129,7 @@ def merge(
     bank.settings.check_enabled()
     if not content.strip():
         raise BadInput("content must not be empty", Hint.GIVE_MERGED_TEXT)
-    paths = list(dict.fromkeys(bank.find(source) for source in sources))
+    paths = list(dict.fromkeys(check_movable(bank, source) for source in sources))
     if not paths:
         raise BadInput("name at least one note to merge", "give the sources before the target")
     goal = name_forms.new_path(target, bank.layout)
@@ -129,7 +142,7 @@ def merge(
         kept = next((row for row in rows if row.path == goal), None)
         source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
         text = _merged_text(rows, kept, content, check_tags(tags), source)
-        links = _relinked(bank, dict.fromkeys(paths, goal), gone=True)
+        links, broken = _relinked(bank, dict.fromkeys(paths, goal), gone=True)
         etags = {row.path: row.etag for row in rows}
         away = [Change(path, None, etags[path], trash=True) for path in paths if path != goal]
         others = [change for change in links if change.path not in etags]
@@ -150,6 +163,7 @@ def merge(
         merged=tuple(paths),
         relinked=relinked,
         warning=warnings(session_notes.warning(bank.layout, goal), unknown),
+        broken_links=broken or None,
     )
 
 
@@ -163,8 +177,13 @@ def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
     return found
 
 
-def _relinked(bank: Bank, moves: Mapping[str, str], *, gone: bool = False) -> list[Change]:
-    """Return the changes that rewrite links to moved notes, and the notes' own relative links."""
+def _relinked(
+    bank: Bank, moves: Mapping[str, str], *, gone: bool = False
+) -> tuple[list[Change], tuple[LinkShown, ...]]:
+    """Return the changes that rewrite links to moved notes, and the notes' own relative links.
+
+    Also returns the links in included files, which are not rewritten.
+    """
 
     def touching(view: View) -> dict[str, list[LinkRow]]:
         found: dict[str, list[LinkRow]] = {}
@@ -181,17 +200,25 @@ def _relinked(bank: Bank, moves: Mapping[str, str], *, gone: bool = False) -> li
         found = bank.read(lambda view: note_rows.candidates(view.manifest, short))
         return bool(set(found) - set(moves))
 
-    changes = []
+    def place(path: str) -> str:
+        new = path in moves.values()
+        return bank.roots.prefix + path if new else bank.roots.place(path)
+
+    changes: list[Change] = []
+    broken: list[LinkShown] = []
     for source, rows in bank.read(touching).items():
+        new_target = _retarget(source, rows, moves, taken, place, gone=gone)
+        if bank.roots.is_included(source):
+            broken += [shown(row) for row in rows if new_target(row) is not None]
+            continue
         data = bank.store.read_bytes(source)
-        new_target = _retarget(source, rows, moves, taken, gone=gone)
         try:
             new = note_parser.edited(data, partial(relink, rename=new_target))
         except UnreadableNote as error:
             raise error.at(source) from error
         if new != data:
             changes.append(Change(source, new, etag(data)))
-    return changes
+    return changes, tuple(broken)
 
 
 def _retarget(
@@ -199,14 +226,18 @@ def _retarget(
     rows: Sequence[LinkRow],
     moves: Mapping[str, str],
     taken: Callable[[str], bool],
+    place: Callable[[str], str],
     *,
     gone: bool,
-) -> Callable[[Link], str | None]:
-    """Return a function that gives the new target of each link of a note."""
+) -> Callable[[Link | LinkRow], str | None]:
+    """Return a function that gives the new target of each link of a note.
+
+    `place` returns the path of a note's file below the project.
+    """
     leads = {(row.line, row.target): row.dest_key for row in rows}
     home = moves.get(source, source)
 
-    def new_target(link: Link) -> str | None:
+    def new_target(link: Link | LinkRow) -> str | None:
         goal = leads.get((link.line, link.target))
         if goal is None or not link.target:
             return None
@@ -214,7 +245,8 @@ def _retarget(
         if moved == goal and home == source:
             return None
         if link.kind == "markdown" or link.target.startswith(("./", "../")):
-            return _relative(link.target, source, home, moved)
+            here, there = place(source), place(home)
+            return _relative(link.target, here, there, place(moved) if moved else "")
         if moved == goal:
             return None
         return _named(link.target, goal, moved, taken, gone=gone)

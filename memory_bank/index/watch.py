@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -24,11 +25,13 @@ from watchdog.events import (
 from watchdog.observers import Observer
 from watchdog.observers.polling import PollingObserver
 
-from memory_bank.filenames import NOTE_SUFFIXES
+from memory_bank.filenames import NOTE_SUFFIXES, SETTINGS
 from memory_bank.inotify import problem
 
 if TYPE_CHECKING:
     from watchdog.observers.api import BaseObserver
+
+    from memory_bank.notes.roots import Watched
 
 QUIET = 0.1
 """Seconds without a further change after which a burst is over."""
@@ -59,14 +62,15 @@ logging.getLogger("watchdog.observers.inotify").setLevel(logging.CRITICAL)
 
 
 class Watcher(FileSystemEventHandler):
-    """Watches the Markdown files below a folder, except hidden folders.
+    """Watches the Markdown files in folders, except in hidden ones below, and their settings.
 
     It signals that something changed, not what.
     """
 
-    def __init__(self, root: Path) -> None:
-        """Watch `root` from `__enter__` on."""
-        self._root = root
+    def __init__(self, folders: Callable[[], Sequence[Watched]]) -> None:
+        """Watch `folders` from `__enter__` on; they are asked for again after each change."""
+        self._folders = folders
+        self._watched: Sequence[Watched] = ()
         self._changed = threading.Event()
         self._observer: BaseObserver | None = None
         self._since = 0.0
@@ -84,6 +88,7 @@ class Watcher(FileSystemEventHandler):
 
     def wait(self, stop: threading.Event) -> bool:
         """Wait until a burst of changes is over; return False when `stop` is set."""
+        self._follow()
         first = 0.0
         while not stop.is_set():
             if not self._alive() or time.monotonic() - self._since > RECONCILE:
@@ -101,14 +106,23 @@ class Watcher(FileSystemEventHandler):
     def on_any_event(self, event: FileSystemEvent) -> None:
         """Record a change to a note or a folder."""
         for path in (event.src_path, event.dest_path):
-            try:
-                found = Path(str(path)).relative_to(self._root)
-            except ValueError:
-                continue
-            if any(part.startswith(".") for part in found.parts):
-                continue
-            if event.is_directory or found.suffix in NOTE_SUFFIXES:
-                self._changed.set()
+            for one in self._watched:
+                if self._concerns(Path(str(path)), one.folder, event):
+                    self._changed.set()
+
+    def _concerns(self, path: Path, folder: Path, event: FileSystemEvent) -> bool:
+        """Tell whether a change below a folder may change notes."""
+        if not path.is_relative_to(folder):
+            return False
+        found = path.relative_to(folder)
+        if any(part.startswith(".") for part in found.parts):
+            return False
+        return event.is_directory or found.suffix in NOTE_SUFFIXES or found.name == SETTINGS
+
+    def _follow(self) -> None:
+        """Watch other folders after a change of settings, or when a missing one was made."""
+        if self._observer is not None and self._folders_now() != self._watched:
+            self._restart()
 
     def _alive(self) -> bool:
         """Tell whether changes are still reported; they are not once the folder was removed."""
@@ -125,9 +139,11 @@ class Watcher(FileSystemEventHandler):
 
     def _start(self) -> None:
         self.polling, self._since = "", time.monotonic()
-        if not self._root.is_dir():
+        self._watched = self._folders_now()
+        if not self._watched:
             return
-        reason = problem(self._root)
+        recursive = [one.folder for one in self._watched if one.recursive]
+        reason = next(filter(None, map(problem, recursive)), "")
         if not reason:
             try:
                 self._observer = self._started(Observer())
@@ -137,8 +153,12 @@ class Watcher(FileSystemEventHandler):
             self._observer = self._started(PollingObserver(timeout=POLL))
             self.polling = f"files are scanned every {POLL:g} s: {reason}"
 
+    def _folders_now(self) -> Sequence[Watched]:
+        return [one for one in self._folders() if one.folder.is_dir()]
+
     def _started(self, observer: BaseObserver) -> BaseObserver:
-        observer.schedule(self, str(self._root), recursive=True, event_filter=_EVENTS)
+        for folder, recursive in self._watched:
+            observer.schedule(self, str(folder), recursive=recursive, event_filter=_EVENTS)
         observer.start()
         return observer
 

@@ -24,10 +24,8 @@ from memory_bank.errors import MemoryBankError
 from memory_bank.layout import Layout
 from memory_bank.manifest.manifest import Manifest
 from memory_bank.notes.decoding import decode
-from memory_bank.notes.file_scan import Scan
 from memory_bank.notes.store import Store
 from memory_bank.repo import git
-from memory_bank.repo.commit_history import CommitHistory
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -83,6 +81,8 @@ class Context:
         self.manifest = manifest
         """The indexed documents; prefer it to reading files."""
         self._store = store
+        self.roots = store.roots
+        """The folders of the notes."""
         self._facts: dict[Callable[..., Any], tuple[Any, ...]] = {}
 
     def once(self, function: Callable[[Context], Iterable[Fact]]) -> tuple[Fact, ...]:
@@ -91,19 +91,19 @@ class Context:
             self._facts[function] = tuple(function(self))
         return cast("tuple[Fact, ...]", self._facts[function])
 
+    def is_included(self, path: str) -> bool:
+        """Tell whether a note is a file of the project that settings include."""
+        return self.roots.is_included(path)
+
     @cached_property
     def files(self) -> tuple[str, ...]:
         """The paths of all files that may be notes, including those not indexed."""
-        return tuple(sorted(self._scan.files))
+        return tuple(sorted(self._store.paths()))
 
     @cached_property
     def texts(self) -> tuple[str, ...]:
         """The paths of text files whose names do not end like those of notes."""
-        return tuple(sorted(self._scan.texts))
-
-    @cached_property
-    def _scan(self) -> Scan:
-        return self._store.scan()
+        return tuple(sorted(self._store.scan().texts))
 
     def text(self, path: str) -> str | None:
         """Return a file's text; None if it was removed or can't be read."""
@@ -117,9 +117,17 @@ class Context:
         return git.worktree(self.layout.root)
 
     def committed(self) -> Collection[str]:
-        """Return the paths, relative to the bank, of all files that were ever committed."""
-        place = self.layout
-        return CommitHistory(place.root, lambda: place.index / "commits.db").paths
+        """Return the paths of all files that were ever committed: of the bank, and included."""
+        return {path for root in self.roots.all() for path in root.committed()}
+
+    def moved_notes(self, paths: Collection[str]) -> dict[str, str]:
+        """Map paths of former notes to the paths of the notes to which git moved them."""
+        layout, included = self.layout, self.roots.included
+        found = self.moved(paths, layout.root)
+        if included is not None:
+            moves = self.moved([path for path in paths if included.owns(path)], layout.project)
+            found |= {old: new for old, new in moves.items() if included.owns(new)}
+        return found
 
     def moved(self, names: Collection[str], folder: Path) -> dict[str, str]:
         """Map names of files in a folder that git moved to their new names.

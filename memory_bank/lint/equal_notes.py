@@ -31,9 +31,9 @@ def check(bank: Context) -> Iterator[Place]:
 
 
 def _groups(bank: Context) -> Iterator[Sequence[NoteRow]]:
-    """Yield the groups of notes with the same content, the oldest first."""
+    """Yield the groups of the bank's own notes with the same content, the oldest first."""
     for group in documents.sharing(bank.manifest, CONTENT):
-        yield [note_rows.note_of(row) for row in group]
+        yield [note_rows.note_of(row) for row in group if not bank.is_included(row.key)]
 
 
 def _shared(bank: Context, paths: Sequence[str]) -> set[str]:

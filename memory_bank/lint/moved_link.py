@@ -26,12 +26,12 @@ def check(bank: Context) -> Iterator[Place]:
     if not ghosts:
         return
     former = _former(bank, {name for _, name in ghosts})
-    moved = bank.moved(set(former.values()), bank.layout.root)
+    moved = bank.moved_notes(set(former.values()))
     for row, name in ghosts:
         old = former.get(name, "")
         if new := moved.get(old):
             what = f"leads to {old}, which git moved to {new}"
-            yield Place(row.source_key, row.line, what, _written(row, new))
+            yield Place(row.source_key, row.line, what, _written(bank, row, new))
 
 
 def _former(bank: Context, wanted: set[str]) -> dict[str, str]:
@@ -47,8 +47,9 @@ def _former(bank: Context, wanted: set[str]) -> dict[str, str]:
     return {name: next(iter(paths)) for name, paths in best.items() if len(paths) == 1}
 
 
-def _written(row: LinkRow, new: str) -> str:
+def _written(bank: Context, row: LinkRow, new: str) -> str:
     """Return a link's new target."""
     if row.kind == "markdown":
-        return posixpath.relpath(new, posixpath.dirname(row.source_key) or ".")
+        here = posixpath.dirname(bank.roots.place(row.source_key))
+        return posixpath.relpath(bank.roots.place(new), here or ".")
     return name_of(new)

@@ -7,11 +7,11 @@ import time
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_ISDIR, S_ISLNK, S_ISREG
 
-from memory_bank.errors import NoBank, StorageFailed
+from memory_bank.errors import BadName, NoBank, StorageFailed
 from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX, TEXT_SUFFIXES
-from memory_bank.notes.folders import open_folder, stat_of
+from memory_bank.notes.folders import held, open_folder, stat_of
 
 StatSignature = tuple[int, int, int, int]
 """Size, mtime and ctime in ns, inode: they change whenever the file's bytes change."""
@@ -23,6 +23,8 @@ _SKEW_NS = 60_000_000_000
 UNKNOWN = ""
 """The signature of a file that must be read again."""
 _LINK = "symbolic link: not followed"
+_NO_NOTE = "its name ends in neither .md nor .markdown: mind the case"
+MISSING = "there is no such file or folder"
 
 
 class Scan:
@@ -53,6 +55,42 @@ def scan(root: Path) -> Scan:
     except (NotADirectoryError, FileNotFoundError) as error:
         raise NoBank(f"the bank {root} is gone", "bring the folder back") from error
     return found
+
+
+def scan_part(root: Path, path: str, found: Scan, folders: Collection[str] | None = None) -> str:
+    """Add a file below `root`, or the Markdown files of a folder, to a scan.
+
+    Only those subfolders are read that `folders` has, with a slash at their ends. Returns why the
+    file or folder can't be read, else an empty text. Raises StorageFailed as `scan` does.
+    """
+    try:
+        if path == ".":
+            _walk(str(root), None, "", found, folders)
+            return ""
+        with held(root, path) as entry:
+            stat = os.stat(entry.name, dir_fd=entry.folder, follow_symlinks=False)
+            if S_ISDIR(stat.st_mode):
+                _walk(str(root / path), entry.folder, f"{path}/", found, folders)
+                return ""
+    except BadName:
+        return _LINK
+    except (FileNotFoundError, NotADirectoryError):
+        return MISSING
+    except OSError as error:
+        raise _unreadable(str(root / path), error) from error
+    reason = _no_note(path, stat.st_mode)
+    if not reason:
+        found.files[path] = _signature(stat)
+    return reason
+
+
+def _no_note(path: str, mode: int) -> str:
+    """Return why a file can't be a note; empty if it can."""
+    if S_ISLNK(mode):
+        return _LINK
+    if not S_ISREG(mode):
+        return "neither a plain file nor a folder"
+    return "" if path.endswith(NOTE_SUFFIXES) else _NO_NOTE
 
 
 def look(root: Path, paths: Collection[str]) -> Scan | None:
@@ -91,8 +129,14 @@ def trusted(signature: StatSignature) -> bool:
     return not (ctime > now - _RACY_NS or now - _RACY_NS < mtime < now + _SKEW_NS)
 
 
-def _walk(folder: str, above: int | None, prefix: str, found: Scan) -> None:
-    """Scan a folder in the open folder `above`, then its subfolders.
+def _walk(
+    folder: str,
+    above: int | None,
+    prefix: str,
+    found: Scan,
+    folders: Collection[str] | None = None,
+) -> None:
+    """Scan a folder in the open folder `above`, then its subfolders: all, or those in `folders`.
 
     Raises NotADirectoryError or FileNotFoundError where it is no folder any more.
     """
@@ -120,19 +164,29 @@ def _walk(folder: str, above: int | None, prefix: str, found: Scan) -> None:
                     below.append(name)
                 else:
                     _pass(entry, prefix + name, found)
-        for name in below:
+        for name in _entered(below, prefix, folders):
             with suppress(NotADirectoryError, FileNotFoundError):  # its notes are gone, too
-                _walk(f"{folder}{os.sep}{name}", handle, f"{prefix}{name}/", found)
+                _walk(f"{folder}{os.sep}{name}", handle, f"{prefix}{name}/", found, folders)
     except (NotADirectoryError, FileNotFoundError):
         raise
     except OSError as error:
-        raise StorageFailed(
-            f"can't read the folder {folder}: {error.strerror}",
-            "check its permissions; what is indexed of it stays as it is",
-        ) from error
+        raise _unreadable(folder, error) from error
     finally:
         if handle is not None:
             os.close(handle)
+
+
+def _entered(names: list[str], prefix: str, folders: Collection[str] | None) -> list[str]:
+    if folders is None:
+        return names
+    return [name for name in names if f"{prefix}{name}/" in folders]
+
+
+def _unreadable(folder: str, error: OSError) -> StorageFailed:
+    return StorageFailed(
+        f"can't read the folder {folder}: {error.strerror}",
+        "check its permissions; what is indexed of it stays as it is",
+    )
 
 
 def _refuse(entry: os.DirEntry[str], path: str, found: Scan) -> None:
@@ -148,7 +202,7 @@ def _pass(entry: os.DirEntry[str], path: str, found: Scan) -> None:
         if entry.name.startswith(TEMPORARY_PREFIX):
             found.leftover.append(path)
     elif entry.name.lower().endswith(NOTE_SUFFIXES):
-        found.refused[_shown(path)] = "its name ends in neither .md nor .markdown: mind the case"
+        found.refused[_shown(path)] = _NO_NOTE
     elif entry.name.lower().endswith(TEXT_SUFFIXES):
         if entry.is_file(follow_symlinks=False) and is_text(path):
             found.texts.append(path)

@@ -6,9 +6,8 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank.filenames import FOLDER
 from memory_bank.notes.name_forms import in_reference
-from memory_bank.notes.names import key, name_of
+from memory_bank.notes.names import OUTSIDE, key, name_of
 from memory_bank.notes.unicode_form import nfc
 from memory_bank.source import BY_ALIAS, BY_ID, BY_NAME, BY_PATH, BY_TITLE, Name
 
@@ -23,9 +22,11 @@ class Target(NamedTuple):
     ghost: str
 
 
-def names_of(note: Note) -> Iterator[Name]:
+def names_of(note: Note, *, included: bool = False) -> Iterator[Name]:
     """Yield every name of a note, with its rank."""
     yield from path_names(note.path, note.meta.aliases)
+    if included:
+        yield Name(OUTSIDE + key(name_of(note.path)), BY_PATH)
     yield Name(key(note.title), BY_TITLE)
     if note.meta.id:
         yield Name(key(note.meta.id), BY_ID)
@@ -45,12 +46,13 @@ def path_names(path: str, aliases: Iterable[str]) -> Iterator[Name]:
         yield Name(key(alias), BY_ALIAS)
 
 
-def target_of(link: Link, path: str, project_prefix: str) -> Target:
+def target_of(link: Link, path: str, project_prefix: str, *, included: bool = False) -> Target:
     """Return the names that a link in the note at `path` may mean.
 
     A Markdown link, and a target that starts with a dot, is relative to the note's folder; others
     to the bank. `project_prefix` is the bank's folder below the project (".memories/"), so that
-    `../../src/a.py` in `decisions/b.md` is the same ghost as `[[src/a.py]]`.
+    `../../src/a.py` in `decisions/b.md` is the same ghost as `[[src/a.py]]`. The path of an
+    `included` note is below the project.
     """
     written = nfc(" ".join(link.target.split()))
     if not written:
@@ -61,16 +63,20 @@ def target_of(link: Link, path: str, project_prefix: str) -> Target:
     relative = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
     rooted = posixpath.normpath(written.lstrip("/"))
     if link.kind == "markdown" or written.startswith(("./", "../")):
-        ghost = posixpath.normpath(project_prefix + relative)
+        base = "" if included else project_prefix
+        ghost = posixpath.normpath(base + relative.lstrip("/"))
         second = key(rooted) if not written.startswith(".") else ""
-        return Target((_below(relative), second), written if ghost.startswith("..") else ghost)
+        first = _name_at(ghost, project_prefix)
+        return Target((first, second), written if ghost.startswith("..") else ghost)
     if project_prefix and rooted.startswith(project_prefix):
         rooted = rooted.removeprefix(project_prefix)
     return Target((key(rooted), key(relative) if "/" in rooted else ""), rooted)
 
 
-def _below(path: str) -> str:
-    """Return the name of a path below the bank; empty if it leads out of the bank."""
-    if path.startswith(f"../{FOLDER}/"):
-        path = path.removeprefix(f"../{FOLDER}/")
-    return "" if path.startswith("../") else key(path)
+def _name_at(place: str, project_prefix: str) -> str:
+    """Return the name of a note by its path below the project; empty if it leads out of that."""
+    if place.startswith(OUTSIDE):
+        return ""
+    if place.startswith(project_prefix):
+        return key(place.removeprefix(project_prefix))
+    return OUTSIDE + key(place)

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.layout import Layout
-from memory_bank.notes.names import path_of
+from memory_bank.notes.names import OUTSIDE, path_of
 
 NOTE_URI = "memory://note/"
 """Start of the URI of a note."""
@@ -69,6 +69,15 @@ def of_file(name: str, place: Layout) -> str:
     if len(text) > _LONGEST or not Path(text).is_absolute():
         return text
     return _below(text, str(place.project)) or text
+
+
+def of_included(name: str, place: Layout) -> str:
+    """Return the name of the included file that an absolute path means; empty for other names."""
+    text = of_note(name, place)
+    if not place.prefix or len(text) > _LONGEST or not Path(text).is_absolute():
+        return ""
+    below = _below(text, str(place.project))
+    return OUTSIDE + below if below else ""
 
 
 def in_reference(text: str) -> str:

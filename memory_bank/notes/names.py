@@ -17,6 +17,8 @@ _INVISIBLE = frozenset(["Cc", "Cf", "Zl", "Zp"])
 """Categories of invisible characters: control, format, line and paragraph separators."""
 _REFUSED = frozenset('<>:"|?*\\')
 """Refused in new names, since Windows doesn't support them; existing files are still read."""
+OUTSIDE = "../"
+"""Starts the name by which a path finds an included note, but no note of the bank."""
 MAX_BYTES = 255
 """Longest part of a path that common file systems take."""
 _MAX_PATH = 900

@@ -1,13 +1,14 @@
-"""Folders of notes: their files, signatures, changes and dates."""
+"""Folders of notes: their files, signatures, changes and dates; which of them has a note."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from memory_bank.errors import NoBank
+from memory_bank.errors import NoteReadOnly
+from memory_bank.hints import Hint
 from memory_bank.inotify import InotifyQueue
 from memory_bank.notes import files, folders
 from memory_bank.notes.file_scan import UNKNOWN, StatSignature, look, scan, trusted
@@ -18,12 +19,19 @@ from memory_bank.source import Committed, Dates, Scan, Signature
 _WRITING_SECONDS = 2.0
 """Seconds after the creation date of a new file in which its mtime is not an update."""
 
+if TYPE_CHECKING:
+    from memory_bank.notes.included import IncludedRoot
+
 
 class History(Protocol):
     """The history of files in the repository."""
 
     def of(self, path: str) -> Committed | None:
         """Return the commits of a file, as of the last refresh; None if there are none."""
+
+    @property
+    def paths(self) -> Collection[str]:
+        """The paths of all files that were ever committed, as of the last refresh."""
 
     @property
     def known(self) -> bool:
@@ -39,24 +47,19 @@ class History(Protocol):
         """Close all files."""
 
 
+class Watched(NamedTuple):
+    """A folder to watch for changes of notes."""
+
+    folder: Path
+    recursive: bool = True
+
+
 class Root:
-    """A folder of notes. Its keys are the paths of the notes below it, after its prefix."""
+    """The folder of a bank. The keys of its notes are their paths below it."""
 
-    def __init__(
-        self,
-        folder: Path,
-        prefix: str = "",
-        *,
-        writable: bool = True,
-        history: History | None = None,
-    ) -> None:
-        """Read the notes in `folder`, which is resolved; `history` has the dates of undated notes.
-
-        `prefix` is empty, or ends in a slash: "docs/adr/".
-        """
+    def __init__(self, folder: Path, *, history: History | None = None) -> None:
+        """Read the notes in `folder`, which is resolved; `history` has dates of undated notes."""
         self.folder = folder
-        self.prefix = prefix
-        self.writable = writable
         self.leftover: list[str] = []
         """Temporary files that the last scan found."""
         self._history = history
@@ -67,21 +70,15 @@ class Root:
         """Return the signatures of all notes.
 
         Raises StorageFailed for a folder that can't be read (its notes are not gone), NoBank if the
-        bank's own folder is missing. Another folder that is missing is refused.
+        folder is missing.
         """
-        try:
-            found = scan(self.folder)
-        except NoBank:
-            if not self.prefix:
-                raise
-            return Scan(refused={self.prefix: "there is no such folder"})
+        found = scan(self.folder)
         self.leftover = found.leftover
-        refused = {self.prefix + path: reason for path, reason in found.refused.items()}
-        return Scan(self._signatures(found.files), refused)
+        return Scan(self._signatures(found.files), found.refused)
 
     def look(self, keys: Collection[str]) -> Scan | None:
         """Return the signatures of some notes; None if a file exists but can't be a note."""
-        found = look(self.folder, [self._path(key) for key in keys])
+        found = look(self.folder, keys)
         return None if found is None else Scan(self._signatures(found.files))
 
     def changes(self) -> frozenset[str] | None:
@@ -92,20 +89,31 @@ class Root:
         reported = self._queue.read() if self._queue else None
         if reported is None:
             self._watch()
-            return None
-        return frozenset(self.prefix + path for path in reported) if self.prefix else reported
+        return reported
+
+    def watched(self) -> list[Watched]:
+        """Return the folders whose changes may change notes."""
+        return [Watched(self.folder)]
+
+    def has(self, key: str) -> bool:
+        """Tell whether there is a file with the path of a note, or something else."""
+        return folders.stat_of(self.folder, key) is not None
 
     def refresh(self, *, again: bool = False) -> bool:
         """Read the dates of undated notes from git; tell whether any changed."""
         return self._history is not None and self._history.refresh(again=again)
 
+    def committed(self) -> Collection[str]:
+        """Return the paths of all files that were ever committed, as of the last refresh."""
+        return () if self._history is None else self._history.paths
+
     def held(self, key: str) -> AbstractContextManager[Entry]:
         """Open the folder of a note, as `folders.held` does."""
-        return folders.held(self.folder, self._path(key))
+        return folders.held(self.folder, key)
 
     def read(self, key: str) -> bytes | None:
         """Return the bytes of a note; None if it is gone. Raises BadName."""
-        return files.read_in(self.folder, self._path(key))
+        return files.read_in(self.folder, key)
 
     def close(self) -> None:
         """Stop watching, and close all files."""
@@ -118,7 +126,7 @@ class Root:
 
     def signature(self, key: str, found: StatSignature) -> Signature:
         """Return the signature of a file and of its commits, if it may be recorded."""
-        return self._signature(self._path(key), found) if trusted(found) else UNKNOWN
+        return self._signature(key, found) if trusted(found) else UNKNOWN
 
     def dates(self, meta: Meta, key: str, found: StatSignature, data: bytes) -> Dates:
         """Return when a note was created and updated.
@@ -127,7 +135,7 @@ class Root:
         Updated: the latest of the date in the front matter (else the creation), of the last commit,
         and, if the file differs from HEAD, of its mtime, which a checkout or a copy also sets.
         """
-        committed = self._history.of(self._path(key)) if self._history else None
+        committed = self._history.of(key) if self._history else None
         mtime = found[1] / 1e9
         if meta.created_at is not None:
             created = meta.created_at.timestamp()
@@ -161,13 +169,71 @@ class Root:
             self._unavailable = self._queue is None
         self._called = True
 
-    def _path(self, key: str) -> str:
-        return key.removeprefix(self.prefix)
-
     def _signatures(self, found: Mapping[str, StatSignature]) -> dict[str, Signature]:
-        return {self.prefix + path: self._signature(path, stat) for path, stat in found.items()}
+        return {path: self._signature(path, stat) for path, stat in found.items()}
 
     def _signature(self, path: str, found: StatSignature) -> Signature:
         committed = self._history.of(path) if self._history else None
         more = (committed.first, committed.last, committed.blob.hex()) if committed else ()
         return ".".join(map(str, (*found, *more)))
+
+
+class Roots:
+    """The folder of a bank, and the files of its project that are included.
+
+    If both have a file of one path, the key is that of the bank's note.
+    """
+
+    def __init__(self, bank: Root, prefix: str = "", included: IncludedRoot | None = None) -> None:
+        """Take the roots, and the bank's folder below the project: ".memories/", or empty."""
+        self.bank = bank
+        self.prefix = prefix
+        self.included = included
+
+    def all(self) -> list[Root]:
+        """Return the roots, the bank's first."""
+        return [self.bank] if self.included is None else [self.bank, self.included]
+
+    def of(self, key: str) -> Root:
+        """Return the root of a note; the bank's for a note that does not exist."""
+        return self.included if self.included and self.is_included(key) else self.bank
+
+    def is_included(self, key: str) -> bool:
+        """Tell whether a note is an included file, or would be if the file existed."""
+        owner = self.included
+        return owner is not None and owner.owns(key) and not self.bank.has(key)
+
+    def place(self, key: str) -> str:
+        """Return the path of a note's file below the project."""
+        return key if self.is_included(key) else self.prefix + key
+
+    def file(self, key: str) -> Path:
+        """Return a note's file."""
+        return self.of(key).folder / key
+
+    def writable(self, key: str) -> bool:
+        """Tell whether tools may change a note's text."""
+        return not self.is_included(key) or bool(self.included and self.included.writable(key))
+
+    def check_writable(self, key: str, *, moving: bool = False) -> None:
+        """Raise NoteReadOnly if a note's text may not be changed, or its file not moved."""
+        owner = self.included
+        if owner is None or not self.is_included(key):
+            return
+        if not owner.writable(key):
+            raise NoteReadOnly(
+                f"{key} is read-only: it is a file of the project, included by {owner.origin}",
+                Hint.CHANGE_INCLUDED,
+                file=str(owner.folder / key),
+            )
+        if moving:
+            raise NoteReadOnly(
+                f"{key} is a file of the project, included by {owner.origin}:"
+                " memory-bank changes its text, but does not move or remove it",
+                Hint.MOVE_INCLUDED,
+            )
+
+    def close(self) -> None:
+        """Stop watching, and close all files."""
+        for root in self.all():
+            root.close()

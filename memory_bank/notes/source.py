@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from memory_bank.notes.file_scan import UNKNOWN, StatSignature, signature_of
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import names_of, target_of
 from memory_bank.notes.note import Note
-from memory_bank.notes.roots import Root
+from memory_bank.notes.roots import Roots
 from memory_bank.source import (
     Dates,
     Document,
@@ -31,7 +31,7 @@ from memory_bank.source import (
     lines_between,
 )
 
-READER = "3"
+READER = "4"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
 ARCHIVED = "archived"
 CONTENT = "content_hash"
@@ -42,29 +42,21 @@ _MAX_UNPARSED_BYTES = 4_000_000
 
 
 class NotesSource:
-    """The Markdown files of one or several folders."""
+    """The Markdown files of a bank, and those that its settings include."""
 
     name = "notes"
     fingerprint = READER
 
-    def __init__(self, roots: Sequence[Root], *, prefix: str, max_bytes: int) -> None:
-        """Read the notes of `roots`; larger ones than `max_bytes` are listed, not read.
-
-        Each root has a prefix of its own, and one has none. `prefix` is the folder of that one
-        below its project: ".memories/", or empty.
-        """
-        self._roots = sorted(roots, key=lambda root: -len(root.prefix))
-        self._prefix = prefix
+    def __init__(self, roots: Roots, *, max_bytes: int) -> None:
+        """Read the notes of `roots`; larger ones than `max_bytes` are listed, not read."""
+        self._roots = roots
         self._max_bytes = max_bytes
+        self._forgotten = False
 
     @property
     def leftover(self) -> list[str]:
         """Temporary files that the last scan found where we write."""
-        return [path for root in self._roots if not root.prefix for path in root.leftover]
-
-    def writable(self, key: str) -> bool:
-        """Tell whether a note may be written."""
-        return self._root(key).writable
+        return [path for root in self._roots.all() for path in root.leftover]
 
     def scan(self) -> Scan:
         """Return the signatures of all notes.
@@ -73,21 +65,21 @@ class NotesSource:
         if the bank's own folder is missing.
         """
         found = Scan()
-        for root in self._roots:
+        for root in self._roots.all():
             scanned = root.scan()
             found.refused |= scanned.refused
             for key, signature in scanned.signatures.items():
-                if (owner := self._root(key)) is root:
-                    found.signatures[key] = signature
+                if key in found.signatures:
+                    found.refused[key] = f"the included file {key} has the same path: not indexed"
                 else:
-                    found.refused[f"{root.folder}/{key}"] = f"notes of {owner.folder} have its path"
+                    found.signatures[key] = signature
         return found
 
     def look(self, keys: Collection[str]) -> Scan | None:
         """Return the signatures of some notes; None if a file exists but can't be a note."""
         found = Scan()
-        for root in self._roots:
-            looked = root.look([key for key in keys if self._root(key) is root])
+        for root in self._roots.all():
+            looked = root.look([key for key in keys if self._roots.of(key) is root])
             if looked is None:
                 return None
             found.signatures |= looked.signatures
@@ -96,21 +88,25 @@ class NotesSource:
     def changes(self) -> frozenset[str] | None:
         """Return the notes reported as changed since the last call; None if that is not known."""
         found: frozenset[str] = frozenset()
-        known = True
-        for root in self._roots:
+        known, self._forgotten = not self._forgotten, False
+        for root in self._roots.all():
             changed = root.changes()
             known = known and changed is not None
             found |= changed or frozenset()
         return found if known else None
 
+    def forget(self) -> None:
+        """Have all files scanned before the next answer, since other files may be notes now."""
+        self._forgotten = True
+
     def refresh(self, *, again: bool = False) -> bool:
         """Read the dates of undated notes from git; tell whether any changed."""
-        changed = [root.refresh(again=again) for root in self._roots]
+        changed = [root.refresh(again=again) for root in self._roots.all()]
         return any(changed)
 
     def read(self, key: str, known: str = "") -> Read:
         """Read a note."""
-        root = self._root(key)
+        root = self._roots.of(key)
         try:
             with root.held(key) as file:
                 found = signature_of(file.stat())
@@ -129,7 +125,7 @@ class NotesSource:
         return None if data is None else self._parsed(key, data, found, known)
 
     def _parsed(self, key: str, data: bytes, found: StatSignature, known: str) -> Read:
-        root = self._root(key)
+        root = self._roots.of(key)
         signature, hashed = root.signature(key, found), etag(data)
         try:
             if hashed == known:
@@ -144,12 +140,14 @@ class NotesSource:
             note = notes.note_parser.parse(key, data)
         except UnreadableNote as error:
             return Unreadable(error.message, signature, hashed, found[0])
-        return document_of(note, root.dates(note.meta, key, found, data), self._prefix, signature)
+        dates = root.dates(note.meta, key, found, data)
+        included = root is self._roots.included
+        return document_of(note, dates, self._roots.prefix, signature, included=included)
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
         """Return some lines of a note; None if its bytes have changed."""
         try:
-            data = self._root(key).read(key)
+            data = self._roots.of(key).read(key)
         except BadName:
             return None
         if data is None or etag(data) != hash:
@@ -158,15 +156,16 @@ class NotesSource:
 
     def close(self) -> None:
         """Stop watching, and close all files."""
-        for root in self._roots:
-            root.close()
-
-    def _root(self, key: str) -> Root:
-        return next(root for root in self._roots if key.startswith(root.prefix))
+        self._roots.close()
 
 
-def document_of(note: Note, dates: Dates, prefix: str, signature: Signature) -> Document:
-    """Return a note as a document; `prefix` is the bank's folder below its project."""
+def document_of(
+    note: Note, dates: Dates, prefix: str, signature: Signature, *, included: bool = False
+) -> Document:
+    """Return a note as a document; `prefix` is the bank's folder below its project.
+
+    An `included` note is a file of the project outside that folder.
+    """
     meta = note.meta
     return Document(
         key=note.path,
@@ -187,8 +186,8 @@ def document_of(note: Note, dates: Dates, prefix: str, signature: Signature) -> 
             Section(section.line, section.end_line, section.headings)
             for section in note.body.sections
         ),
-        links=tuple(_links(note, prefix)),
-        names=tuple(names_of(note)),
+        links=tuple(_links(note, prefix, included=included)),
+        names=tuple(names_of(note, included=included)),
         anchors=tuple((block.casefold(), line) for block, line in note.body.blocks.items()),
         faults=tuple(Fault(fault.reason, fault.line) for fault in note.faults),
         size=note.size,
@@ -231,9 +230,9 @@ def _data(note: Note) -> dict[str, Any]:
     return {key: value for key, value in data.items() if value}
 
 
-def _links(note: Note, prefix: str) -> Iterator[Link]:
+def _links(note: Note, prefix: str, *, included: bool) -> Iterator[Link]:
     for link in note.body.links:
-        target = target_of(link, note.path, prefix)
+        target = target_of(link, note.path, prefix, included=included)
         yield Link(
             line=link.line,
             kind=link.kind,

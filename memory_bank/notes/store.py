@@ -18,6 +18,7 @@ from memory_bank.notes import files, merge_conflicts, names, trash
 from memory_bank.notes.file_scan import Scan, scan
 from memory_bank.notes.folders import Entry, held, names_in
 from memory_bank.notes.identity import etag
+from memory_bank.notes.roots import Root, Roots
 from memory_bank.notes.trash import TRASH, Trashed, new_version
 
 if TYPE_CHECKING:
@@ -37,10 +38,11 @@ class Store:
         repaired: Callable[[], None] | None = None,
         placing: Callable[[str], None] = lambda _: None,
         *,
+        roots: Roots | None = None,
         allowed: Collection[str] = (),
         allow_secrets: bool = False,
     ) -> None:
-        """Use the files of the bank at `layout`.
+        """Use the files of the bank at `layout`, and those that `roots` includes.
 
         `repaired` is called after an interrupted change was finished, `placing` with each new
         path before a note is written to it. `allowed` has the fingerprints of values that are no
@@ -51,6 +53,7 @@ class Store:
         self._repaired = repaired
         self._placing = placing
         self.root = layout.root
+        self.roots = roots or Roots(Root(layout.root))
         self._trash = layout.trash
         self._mutex = threading.RLock()
         self._held = False
@@ -87,7 +90,7 @@ class Store:
 
     def read_bytes(self, path: str) -> bytes:
         """Return the bytes of the file at a path; raise NoteNotFound."""
-        data = files.read_in(self.root, path)
+        data = self.roots.of(path).read(path)
         if data is None:
             raise NoteNotFound(f"there is no note {path!r}", Hint.LIST_NOTES)
         return data
@@ -97,6 +100,8 @@ class Store:
         with suppress(FileNotFoundError, NotADirectoryError), held(self.root, path) as file:
             if file.exists():
                 return True
+        if self.roots.is_included(path) and self.roots.of(path).has(path):
+            return True
         places = [""]
         for part in path.split("/"):
             wanted = names.folded(part)
@@ -141,8 +146,10 @@ class Store:
 
         `edit` gets the current text without its byte order mark. With `if_match`, raises Conflict
         unless the file still has that etag. Raises UnreadableNote for a file that isn't UTF-8, or
-        an edit that leaves a merge conflict; SecretFound when it, whose text is `given`, adds one.
+        an edit that leaves a merge conflict; SecretFound when it, whose text is `given`, adds one;
+        NoteReadOnly.
         """
+        self.roots.check_writable(path)
 
         def checked(text: str) -> str:
             new = edit(text)
@@ -153,7 +160,7 @@ class Store:
 
         with self.writing():
             data = self.read_bytes(path)
-            with files.opened(self.root, path, "write") as file:
+            with files.opened(self.roots.of(path).folder, path, "write") as file:
                 if if_match is not None:
                     files.check(file, if_match)
                 new = notes.note_parser.edited(data, checked)
@@ -165,9 +172,11 @@ class Store:
         """Make several changes, all or none; the caller is inside `writing`.
 
         The note at `keep` is copied to the trash first. Raises SecretFound for a secret that is not
-        yet in one of the changed notes or their names.
+        yet in one of the changed notes or their names, NoteReadOnly for an included file.
         """
         for change in changes:
+            if change.expected != files.ABSENT:
+                self.roots.check_writable(change.path, moving=True)
             with suppress(FileNotFoundError, NotADirectoryError), held(self.root, change.path):
                 pass  # raises for a path that leaves the bank
         self._check_conflicts(changes)
@@ -208,6 +217,7 @@ class Store:
 
     def delete(self, path: str, if_match: str | None = None) -> Trashed:
         """Move a note to the trash; with `if_match`, only if it still has that etag."""
+        self.roots.check_writable(path, moving=True)
         with self.writing():
             found = etag(self.read_bytes(path))
             with files.opened(self.root, path, "move") as file:
@@ -219,6 +229,7 @@ class Store:
 
     def keep(self, path: str) -> Trashed:
         """Copy a note to the trash, before it is rewritten."""
+        self.roots.check_writable(path, moving=True)
         trashed = Trashed(path, new_version())
         with files.opened(self.root, path, "copy") as source, self._in_trash(trashed) as copy:
             files.copy(source, copy)
@@ -271,12 +282,17 @@ class Store:
         """
         return scan(self.root)
 
+    def paths(self) -> set[str]:
+        """Return the paths of all files that may be notes, included ones too; errors as `scan`."""
+        return {path for root in self.roots.all() for path in root.scan().signatures}
+
     def sweep(self, paths: Sequence[str]) -> None:
         """Remove temporary files of killed writers, which are older than those in use."""
         limit = time.time() - _STALE
         for path in paths:
             # removed meanwhile, or open: left to the next sweep
-            with suppress(OSError, BadName), held(self.root, path) as file:
+            folder = self.roots.of(path).folder
+            with suppress(OSError, BadName), held(folder, path) as file:
                 if file.stat().st_mtime < limit:
                     file.unlink()
 

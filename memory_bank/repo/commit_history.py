@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from memory_bank import sqlite
@@ -24,9 +24,15 @@ _UNANSWERED = " unanswered"
 class CommitHistory:
     """The commits of files, cached in a database and in memory."""
 
-    def __init__(self, folder: Path, file: Callable[[], Path]) -> None:
-        """Read the history of the files below `folder`; `file` returns the path of the cache."""
+    def __init__(
+        self, folder: Path, file: Callable[[], Path], paths: Sequence[str] = (".",)
+    ) -> None:
+        """Read the history of the files at or below `paths` of `folder`.
+
+        `file` returns the path of the cache.
+        """
         self._folder = folder
+        self._paths = tuple(paths)
         self._file = file
         self._commits: dict[str, Committed] | None = None
         self._head = ""
@@ -58,12 +64,14 @@ class CommitHistory:
         """
         tree = git.worktree(self._folder)
         head = git.head(tree) if tree else None
+        if head is not None and self._paths != (".",):
+            head = f"{head} {list(self._paths)}"  # other paths: another history
         before, known = self._read(), self._head
         if tree is None or head is None or known == head:
             return False
         if known == head + _UNANSWERED and not again:
             return False
-        found = git.history(tree, self._folder)
+        found = git.history(tree, self._folder, self._paths)
         if found is None:
             self._save(head + _UNANSWERED, before)
             return False

@@ -48,6 +48,8 @@ fetches, pushes, signs or edits."""
 _PLAIN = ("--no-ext-diff", "--no-textconv", "-O/dev/null")
 _ORDINARY = (*_PLAIN, "--no-mailmap", "--no-show-signature")
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
+_EVERY = ("--cached", "--others", "--exclude-standard")
+"""Options of `ls-files` for all files that are tracked, or would be by `git add --all`."""
 _RENAMED = "R100"
 """Git's status of a renamed file with the same bytes."""
 _MAX_RENAMES = 10
@@ -103,22 +105,22 @@ def head(tree: Path) -> str | None:
     return found.strip() if found else None
 
 
-def history(tree: Path, folder: Path) -> dict[str, Committed] | None:
-    """Map each file below a folder that was ever committed to its commits.
+def history(tree: Path, folder: Path, paths: Sequence[str] = (".",)) -> dict[str, Committed] | None:
+    """Map each file at or below some paths of a folder that was ever committed to its commits.
 
     Keys are paths below the folder with forward slashes. None when git can't say.
     """
-    below = folder.relative_to(tree).as_posix()
+    prefix = _prefix(tree, folder)
+    wanted = [prefix + path if path != "." else prefix or "." for path in paths]
     log = _run(
         tree, "log", *_ORDINARY, "--reverse", "--format=%x1e%at", "-z", "--name-status",
-        _renames(tree), "--diff-filter=AMRT", "--", below,
+        _renames(tree), "--diff-filter=AMRT", "--", *wanted,
     )  # fmt: skip
-    listed = _run(tree, "ls-tree", "-r", "-z", "HEAD", "--", f"{below}/")
+    listed = _run(tree, "ls-tree", "-r", "-z", "HEAD", "--", *wanted)
     if log is None or listed is None:
         return None
     first, last = _moments(log)
     blobs = dict(_blobs(listed))
-    prefix = "" if below == "." else f"{below}/"
     return {
         path[len(prefix) :]: Committed(when, max(when, last[path]), blobs.get(path, b""))
         for path, when in first.items()
@@ -183,15 +185,40 @@ def would_track(tree: Path, file: Path) -> bool:
 
 def trackable(tree: Path, files: Sequence[Path]) -> set[Path]:
     """Return those of some files that are tracked, or would be by `git add --all`."""
-    every = ("--cached", "--others", "--exclude-standard")
     found: set[Path] = set()
     for start in range(0, len(files), _MAX_ARGUMENTS):
         below = [
             file.relative_to(tree).as_posix() for file in files[start : start + _MAX_ARGUMENTS]
         ]
-        listed = _run(tree, "ls-files", "-z", *every, "--", *below) or ""
+        listed = _run(tree, "ls-files", "-z", *_EVERY, "--", *below) or ""
         found.update(tree / name for name in listed.split("\0") if name)
     return found
+
+
+def not_ignored(tree: Path, folder: Path, paths: Sequence[str]) -> set[str] | None:
+    """Return the files at or below some paths of a folder that git tracks, or would track.
+
+    They are paths below the folder. Files of other repositories inside it are left out. None when
+    git can't say.
+    """
+    prefix = _prefix(tree, folder)
+    wanted = [prefix + path if path != "." else prefix or "." for path in paths]
+    found: set[str] = set()
+    for start in range(0, len(wanted), _MAX_ARGUMENTS):
+        some = wanted[start : start + _MAX_ARGUMENTS]
+        listed = _run(tree, "ls-files", "-z", *_EVERY, "--", *some)
+        if listed is None:
+            return None
+        # with a slash at the end: another repository
+        names = (name for name in listed.split("\0") if name and not name.endswith("/"))
+        found.update(name.removeprefix(prefix) for name in names)
+    return found
+
+
+def _prefix(tree: Path, folder: Path) -> str:
+    """Return a folder's path below the work tree with a slash; empty for the work tree itself."""
+    below = folder.relative_to(tree).as_posix()
+    return "" if below == "." else f"{below}/"
 
 
 def _renames(tree: Path, partial: str = "--no-renames") -> str:

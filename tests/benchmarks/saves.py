@@ -64,7 +64,7 @@ def asked(bank: Bank, files: list[Path]) -> list[float]:
 def followed(bank: Bank, files: list[Path]) -> list[float]:
     """Save and wait for the follower; return the seconds until the note is indexed."""
     stop, indexed = threading.Event(), threading.Event()
-    with Watcher(bank.layout.root) as watcher:
+    with Watcher(bank.watched) as watcher:
 
         def follow() -> None:
             while watcher.wait(stop):

@@ -259,7 +259,7 @@ def test_a_git_that_fails_at_the_history_is_asked_again_by_a_sync_only(
     write(root, "a.md")
     commit("2026-01-01")
     asks: list[Path] = []
-    monkeypatch.setattr(asked, "history", lambda tree, _: asks.append(tree))
+    monkeypatch.setattr(asked, "history", lambda tree, *_: asks.append(tree))
     bank = opening(root)
     for number in range(3):
         write(root, f"new{number}.md")

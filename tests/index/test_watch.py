@@ -15,6 +15,7 @@ from memory_bank import Bank, doctor, inotify, recall
 from memory_bank.actions.maintenance import watch
 from memory_bank.index import watch as watching
 from memory_bank.index.watch import Watcher
+from memory_bank.notes.roots import Watched
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 
@@ -27,7 +28,7 @@ def watcher(
     monkeypatch.setattr(watching, "POLL", 0.05)
     if request.param == "polled":
         refuse(monkeypatch)
-    with Watcher(folder) as started:
+    with Watcher(lambda: [Watched(folder)]) as started:
         time.sleep(0.05)
         yield started
 
@@ -35,7 +36,7 @@ def watcher(
 @pytest.fixture
 def live(folder: Path) -> Iterator[Watcher]:
     """Watch by the system's notifications."""
-    with Watcher(folder) as started:
+    with Watcher(lambda: [Watched(folder)]) as started:
         if started.polling:
             pytest.skip(started.polling)
         yield started
@@ -174,7 +175,7 @@ def test_without_watches_files_are_scanned_in_turns(
 ) -> None:
     refuse(monkeypatch)
     monkeypatch.setattr(watching, "POLL", 0.05)
-    with Watcher(folder) as watcher:
+    with Watcher(lambda: [Watched(folder)]) as watcher:
         assert "no watches are left" in watcher.polling
         (folder / "a.md").write_text("x")
         assert changed(watcher)
@@ -184,7 +185,7 @@ def test_without_watches_files_are_scanned_in_turns(
 def test_watching_is_tried_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         refuse(patch)
-        watcher = Watcher(folder).__enter__()
+        watcher = Watcher(lambda: [Watched(folder)]).__enter__()
         assert watcher.polling
     with monkeypatch.context() as patch:
         patch.setattr(watching, "RECONCILE", 0.0)
@@ -194,7 +195,7 @@ def test_watching_is_tried_again(folder: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def unavailable(folder: Path) -> str:
-    with Watcher(folder) as watcher:
+    with Watcher(lambda: [Watched(folder)]) as watcher:
         return watcher.polling
 
 
@@ -213,7 +214,8 @@ import sys
 from pathlib import Path
 from memory_bank import append, doctor, open_bank, recall
 from memory_bank.index.watch import Watcher
-with Watcher(Path(sys.argv[1])) as watcher:
+from memory_bank.notes.roots import Watched
+with Watcher(lambda: [Watched(Path(sys.argv[1]))]) as watcher:
     print(watcher.polling)
 with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
     for number in range(4):

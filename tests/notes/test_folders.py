@@ -18,7 +18,7 @@ from memory_bank.notes import files
 from memory_bank.notes.folders import HOLDS, Entry, held, names_in
 from memory_bank.notes.identity import etag
 from memory_bank.notes.journal import Change
-from memory_bank.notes.roots import Root
+from memory_bank.notes.roots import Root, Roots
 from memory_bank.notes.source import NotesSource
 from memory_bank.notes.store import Store
 from memory_bank.source import Document
@@ -74,7 +74,7 @@ def deeds(store: Store) -> dict[str, Callable[[int], object]]:
 
     def look(_: int) -> None:
         for path in store.scan().files:
-            found = NotesSource([Root(store.root)], prefix="", max_bytes=10**6).read(path)
+            found = NotesSource(Roots(Root(store.root)), max_bytes=10**6).read(path)
             assert not (isinstance(found, Document) and found.hash == etag(SECRET)), path
 
     def read_it(_: int) -> None:

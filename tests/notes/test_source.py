@@ -13,7 +13,8 @@ from memory_bank.errors import NoBank
 from memory_bank.index.index import Index
 from memory_bank.layout import Layout
 from memory_bank.manifest import documents, link_table
-from memory_bank.notes.roots import Root
+from memory_bank.notes.included import IncludedRoot
+from memory_bank.notes.roots import Root, Roots
 from memory_bank.notes.source import NotesSource
 from memory_bank.retrievers.base import Question, Scope
 from memory_bank.search.engine import Engine
@@ -39,10 +40,14 @@ def records(bank: Path) -> Path:
     return records
 
 
+def including(bank: Path, paths: list[str]) -> NotesSource:
+    included = IncludedRoot(bank.parent, paths, bank=".memories")
+    return NotesSource(Roots(Root(bank), ".memories/", included), max_bytes=10**6)
+
+
 @pytest.fixture
 def source(bank: Path, records: Path) -> Iterator[NotesSource]:
-    roots = [Root(bank), Root(records, "docs/adr/", writable=False)]
-    source = NotesSource(roots, prefix=".memories/", max_bytes=10**6)
+    source = including(bank, ["docs/adr"])
     yield source
     source.close()
 
@@ -87,34 +92,35 @@ def test_changes_in_each_folder_are_followed(index: Index, bank: Path, records: 
     assert found(index, "kestrel") == ["kestrel.md"]
 
 
-def test_a_note_is_read_from_the_folder_of_its_prefix(source: NotesSource) -> None:
+def test_a_note_is_read_from_its_folder(source: NotesSource) -> None:
     read = source.read("docs/adr/0001-postgres.md")
     assert isinstance(read, Document)
     assert source.text(read.key, read.hash, Span(3, 4)) == "Jobs wait in a table."
-    assert (source.writable(read.key), source.writable("queue.md")) == (False, True)
     assert source.read("docs/adr/../../queue.md") is None
 
 
-def test_a_note_with_the_path_of_an_included_folder_is_refused(
+def test_of_two_files_with_one_path_the_note_of_the_bank_is_read(
     source: NotesSource, bank: Path, records: Path
 ) -> None:
     (bank / "docs/adr").mkdir(parents=True)
-    (bank / "docs/adr/0001-postgres.md").write_text("# Another\n")
-    scanned = source.scan()
-    assert scanned.refused == {
-        f"{bank}/docs/adr/0001-postgres.md": f"notes of {records} have its path"
-    }
+    own = bank / "docs/adr/0001-postgres.md"
+    own.write_text("# Another\n")
+    reason = "the included file docs/adr/0001-postgres.md has the same path: not indexed"
+    assert source.scan().refused == {"docs/adr/0001-postgres.md": reason}
+    read = source.read("docs/adr/0001-postgres.md")
+    assert isinstance(read, Document)
+    assert read.title == "Another"
+    own.unlink()
     read = source.read("docs/adr/0001-postgres.md")
     assert isinstance(read, Document)
     assert read.title == "Postgres"
 
 
 def test_only_the_folder_of_the_bank_must_exist(bank: Path) -> None:
-    missing = NotesSource(
-        [Root(bank), Root(bank / "no", "no/")], prefix=".memories/", max_bytes=10**6
-    )
-    scanned = missing.scan()
+    scanned = including(bank, ["no"]).scan()
     assert list(scanned.signatures) == ["queue.md"]
-    assert scanned.refused == {"no/": "there is no such folder"}
+    assert scanned.refused == {"no": "there is no such file or folder"}
+    bank.joinpath("queue.md").unlink()
+    bank.rmdir()
     with pytest.raises(NoBank):
-        NotesSource([Root(bank / "no")], prefix="", max_bytes=10**6).scan()
+        including(bank, ["no"]).scan()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank import actions
@@ -15,8 +16,6 @@ from memory_bank.frontends.rendering import plain, with_former_names
 from memory_bank.repairs import Reports
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from memory_bank.bank import Bank
 
 FOUND, NOTHING, FAILED = 0, 1, 3
@@ -61,7 +60,8 @@ class Call:
         """The folder given by `--bank` or MEMORY_BANK."""
         self.json = json
         self.allow_secret = allow_secret
-        self.root: Path | None = None
+        self._file: Callable[[str], Path] = Path
+        """Returns a note's file."""
         self._console = Console(sys.stdout)
         self._stderr = Console(sys.stderr)
         self._bars = Bars(self._stderr)
@@ -98,7 +98,7 @@ class Call:
             raise NoBank(
                 "the working directory no longer exists", "change to an existing directory"
             ) from error
-        self.root = bank.layout.root
+        self._file = bank.roots.file
         try:
             with bank:
                 yield bank
@@ -109,7 +109,7 @@ class Call:
 
     def place(self, path: str, line: int | None = None) -> str:
         """Return where a note is, as seen from the working directory."""
-        return place(self.root / path if self.root else path, line)
+        return place(self._file(path), line)
 
     def answer(self, value: Value, render: Callable[[Value], None]) -> None:
         """Print an answer: as JSON with `--json`, else by `render`."""

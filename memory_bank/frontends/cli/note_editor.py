@@ -19,7 +19,7 @@ def in_editor(
 ) -> Written:
     """Let the user edit the whole file; it is replaced only if it did not change meanwhile."""
     bank.settings.check_enabled()
-    note = actions.listing.show(bank, name)
+    note = actions.listing.show(bank, actions.edit.check_writable(bank, name))
     etag = if_match or note.etag
     if not note.writable:
         raise UnreadableNote(f"{note.path}: {note.faults[0].reason}", "convert the file to UTF-8")

@@ -27,6 +27,10 @@ HINTS = {
         "write where the secret is stored instead; only a person may allow it, on the command line"
         " or in the settings"
     ),
+    Hint.CHANGE_INCLUDED: (
+        "change the file itself with your other tools if the user wants that, or write a note that"
+        " links to it"
+    ),
     Hint.INSTALL_MINILM: "a person may run `memory-bank embedder install minilm`",
     Hint.TEST_EMBEDDER: "a person may run `memory-bank embedder test`",
     Hint.TEST_SERVER: "is the server running? a person may run `memory-bank embedder test`",

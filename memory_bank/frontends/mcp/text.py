@@ -113,7 +113,7 @@ def shown(note: Shown, quotes: Quotes) -> str:
         "",
         quotes.quote(note.content, about),
         quotes.quote(faults, {"what": "faults in the file"}) if faults else "",
-        "" if note.writable else "No tool can change this file: it is not valid UTF-8.",
+        _unwritable(note),
     )
 
 
@@ -121,7 +121,8 @@ def renamed(done: Renamed, quotes: Quotes) -> str:
     """Show a note's new path, and the notes whose links were rewritten."""
     moved = _note(quotes, old_path=done.old_path, path=done.path)
     head = "Moved." + _warning(done.warning)
-    return _answer_text(quotes, head, moved, *_relinked(quotes, done.relinked))
+    relinked = _relinked(quotes, done.relinked)
+    return _answer_text(quotes, head, moved, *relinked, *_broken(quotes, done.broken_links))
 
 
 def trashed(done: Trashed, quotes: Quotes) -> str:
@@ -140,7 +141,8 @@ def merged(done: Merged, quotes: Quotes) -> str:
     made = {"path": done.path, "id": done.note_id, "etag": done.etag[:_ETAG]}
     whole = quotes.quote(_lines("merged: ", done.merged), made)
     head = "Merged; the sources are in the trash." + _warning(done.warning)
-    return _answer_text(quotes, head, whole, *_relinked(quotes, done.relinked))
+    relinked = _relinked(quotes, done.relinked)
+    return _answer_text(quotes, head, whole, *relinked, *_broken(quotes, done.broken_links))
 
 
 def stats(found: Stats, quotes: Quotes) -> str:
@@ -279,6 +281,20 @@ def _links(links: Iterable[LinkShown]) -> list[str]:
 def _relinked(quotes: Quotes, paths: tuple[str, ...]) -> list[str]:
     what = {"what": "notes whose links were changed"}
     return [quotes.quote(_lines("", paths), what)] if paths else []
+
+
+def _broken(quotes: Quotes, links: Sequence[LinkShown] | None) -> list[str]:
+    """Quote the places of links in included files that a move has broken."""
+    what = {"what": "links to the old name in files that are only included: unchanged"}
+    places = [f"{link.source}:{link.line}" for link in links or ()]
+    return [quotes.quote(_lines("", places), what)] if places else []
+
+
+def _unwritable(note: Shown) -> str:
+    if note.writable:
+        return ""
+    reason = "it is only included from the project" if note.included else "it is not valid UTF-8"
+    return f"No tool can change this file: {reason}."
 
 
 def _lines(before: str, items: Sequence[str]) -> str:

@@ -26,6 +26,7 @@ CODES = {
     errors.NoteExists("m", "h"): 3,
     errors.Conflict("m", "h"): 3,
     errors.UnreadableNote("m", "h"): 3,
+    errors.NoteReadOnly("m", "h"): 3,
     errors.StorageFailed("m", "h"): 3,
     errors.Busy("m", "h"): 3,
     errors.IndexDamaged("m", "h"): 3,

@@ -32,7 +32,7 @@ def command(
 ) -> int:
     """Add text at the end of a note."""
     with call.open() as bank:
-        path = bank.find(name)
+        path = actions.edit.check_writable(bank, name)
         with text_input.given_or_edited(text) as content:
             done = actions.edit.append(bank, path, content, if_match=if_match, agent=agent)
     call.answer(done, lambda done: show_written(call, done))

@@ -11,6 +11,7 @@ from memory_bank import actions
 from memory_bank.frontends.cli import options, text_input
 from memory_bank.frontends.cli import shell_completion as completing
 from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.change_view import show_broken
 from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ def command(
             source_type=source,
             source_agent=agent or "",
         )
-        paths = list(dict.fromkeys(bank.find(source) for source in sources))
+        paths = list(
+            dict.fromkeys(actions.move_and_merge.check_movable(bank, name) for name in sources)
+        )
         content = text_input.given(text)
         if content is not None:
             done = merged(paths, target, content)
@@ -91,4 +94,5 @@ def _show(call: Call, done: Merged) -> None:
     console.line("into ", (call.place(done.path), "place"), f" (id {done.note_id})")
     for path in done.relinked:
         console.line("  links changed in ", (call.place(path), "place"))
+    show_broken(call, done.broken_links)
     call.warn(done.warning)

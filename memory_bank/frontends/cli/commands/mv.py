@@ -9,6 +9,7 @@ import click
 from memory_bank import actions
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.change_view import show_broken
 from memory_bank.frontends.cli.command import as_command
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def command(call: Call, *, name: str, new: str, agent: str | None) -> int:
         )
         for path in done.relinked:
             console.line("  links changed in ", (call.place(path), "place"))
+        show_broken(call, done.broken_links)
         call.warn(done.warning)
 
     with call.open() as bank:

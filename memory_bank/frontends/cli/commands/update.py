@@ -37,7 +37,7 @@ def command(
         if content is not None:
             done = actions.edit.update(bank, name, content, if_match=if_match, agent=agent)
         else:
-            note = actions.listing.show(bank, name)
+            note = actions.listing.show(bank, actions.edit.check_writable(bank, name))
             with text_input.editing(note.path.rpartition("/")[2], note.body) as (written, _):
                 done = actions.edit.update(
                     bank, note.path, written, if_match=if_match or note.etag, agent=agent

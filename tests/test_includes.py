@@ -1,0 +1,399 @@
+"""Folders and files of a project that its settings include are notes of its bank."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank import (
+    Bank,
+    append,
+    create,
+    delete,
+    doctor,
+    edit,
+    import_notes,
+    links_of,
+    list_notes,
+    merge,
+    recall,
+    remember,
+    rename,
+    restore,
+    set_status,
+    show,
+    update,
+)
+from memory_bank.actions.maintenance import Changed, compare, follow
+from memory_bank.config import user_file
+from memory_bank.errors import BadSetting, NoteExists, NoteNotFound, NoteReadOnly
+
+Git = Callable[..., str]
+Opening = Callable[..., Bank]
+
+FILES = {
+    "docs/adr/0001-postgres.md": "# Postgres\n\nJobs wait in a table. See [two](0002-redis.md) and "
+    "[bm25](../../.memories/facts/bm25.md).\n",
+    "docs/adr/0002-redis.md": "# Redis\n\nA kestrel cache. See [[tantivy]].\n",
+    "CLAUDE.md": "# Guide\n\nRun the osprey tests. See [one](docs/adr/0001-postgres.md).\n",
+    ".serena/memories/style.md": "Write plain heron words.\n",
+}
+INCLUDE = ["docs/adr", "CLAUDE.md", "./.serena/memories/"]
+
+
+def setting(project: Path, *paths: str) -> None:
+    shown = ", ".join(f'"{path}"' for path in paths)
+    (project / ".memories/config.toml").write_text(f"[memory]\ninclude = [{shown}]\n")
+
+
+def write(project: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def repository(project: Path, git: Git) -> Path:
+    write(project, FILES)
+    setting(project, *INCLUDE)
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "Decide", "--date", "2024-05-06T07:08:09Z")
+    return project.resolve()
+
+
+@pytest.fixture
+def bank(repository: Path, opening: Opening) -> Bank:
+    return opening(repository)
+
+
+def found(bank: Bank, query: str) -> list[str]:
+    return [note.path for note in recall(bank, query, mode="lexical").notes]
+
+
+def paths(bank: Bank) -> set[str]:
+    return {note.path for note in list_notes(bank, 100).notes}
+
+
+def reasons(bank: Bank) -> dict[str, str]:
+    return {one.path: one.reason for one in doctor(bank).unindexed}
+
+
+def test_they_are_found_shown_linked_and_counted_by_their_path_in_the_project(
+    bank: Bank, repository: Path, git: Git
+) -> None:
+    assert set(FILES) < paths(bank)
+    assert found(bank, "osprey tests") == ["CLAUDE.md"]
+    for name in ("CLAUDE", "docs/adr/0001-postgres.md", str(repository / "docs/adr/0002-redis.md")):
+        assert show(bank, name).included
+    one = show(bank, "0001-postgres")
+    assert (one.writable, one.included, one.access_count) == (False, True, 0)
+    recall(bank, "jobs wait", mode="lexical")
+    assert show(bank, "0001-postgres").access_count == 1
+    outgoing = [link.target for link in links_of(bank, "0001-postgres").outgoing]
+    assert outgoing == ["docs/adr/0002-redis.md", "facts/bm25.md"]
+    incoming = [link.source for link in links_of(bank, "docs/adr/0001-postgres").incoming]
+    assert incoming == ["CLAUDE.md"]
+    moment = git(repository, "log", "-1", "--format=%at", "--", "CLAUDE.md").strip()
+    created = show(bank, "CLAUDE").created_at
+    assert created == time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(moment)))
+    assert doctor(bank).healthy
+    assert compare(bank).differences == ()
+    assert git(repository, "status", "--porcelain") == ""
+
+
+def test_a_note_links_to_them_by_path_and_by_name(bank: Bank, repository: Path) -> None:
+    (repository / ".memories/facts/queue.md").write_text(
+        "[a](../../docs/adr/0001-postgres.md) [[docs/adr/0002-redis]] [[CLAUDE]]\n"
+        "[b](../../docs/adr/missing.md)\n"
+    )
+    targets = [link.target for link in links_of(bank, "facts/queue").outgoing]
+    assert targets == [
+        "docs/adr/0001-postgres.md", "docs/adr/0002-redis.md", "CLAUDE.md",
+        "ghost:docs/adr/missing.md",
+    ]  # fmt: skip
+
+
+def test_changes_are_found_at_once(bank: Bank, repository: Path) -> None:
+    for _ in range(3):  # the second query begins to watch
+        assert found(bank, "merlin") == []
+    write(repository, {"docs/adr/sub/0003.md": "# Merlin\n"})
+    assert found(bank, "merlin") == ["docs/adr/sub/0003.md"]
+    write(repository, {"CLAUDE.md": "# Merlin and more\n", "docs/adr/sub/0003.md": "gone\n"})
+    assert found(bank, "merlin") == ["CLAUDE.md"]
+    (repository / "CLAUDE.md").unlink()
+    assert found(bank, "merlin") == []
+    write(repository, {"CLAUDE.md": "# Merlin\n"})
+    assert found(bank, "merlin") == ["CLAUDE.md"]
+
+
+def test_an_open_bank_notices_another_setting(bank: Bank, repository: Path) -> None:
+    assert found(bank, "osprey") == ["CLAUDE.md"]
+    for _ in range(3):
+        found(bank, "osprey")
+    setting(repository, "docs")
+    assert found(bank, "osprey") == []
+    assert found(bank, "kestrel") == ["docs/adr/0002-redis.md"]
+    (repository / ".memories/config.toml").write_text("[memory\n")
+    assert found(bank, "kestrel") == ["docs/adr/0002-redis.md"]
+    (repository / ".memories/config.toml").unlink()
+    assert found(bank, "kestrel") == []
+
+
+CHANGES: dict[str, Callable[[Bank], object]] = {
+    "append": lambda bank: append(bank, "CLAUDE", "more"),
+    "update": lambda bank: update(bank, "docs/adr/0001-postgres", "other"),
+    "edit": lambda bank: edit(bank, "CLAUDE", "x", old="Guide", agent="codex"),
+    "archive": lambda bank: set_status(bank, "CLAUDE", "archived"),
+    "rm": lambda bank: delete(bank, "CLAUDE"),
+    "mv": lambda bank: rename(bank, "CLAUDE", "guide"),
+    "merge": lambda bank: merge(bank, ["facts/bm25", "CLAUDE"], "facts/bm25", "both"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_no_tool_changes_them(bank: Bank, repository: Path, git: Git, change: str) -> None:
+    with pytest.raises(NoteReadOnly) as caught:
+        CHANGES[change](bank)
+    assert "included by the setting memory.include (.memories/config.toml:2)" in str(caught.value)
+    assert "writable_includes" in caught.value.hint
+    assert git(repository, "status", "--porcelain") == ""
+
+
+def test_their_names_are_taken(bank: Bank, repository: Path) -> None:
+    with pytest.raises(NoteExists):
+        create(bank, "CLAUDE", "another")
+    with pytest.raises(NoteExists):
+        rename(bank, "facts/bm25", "docs/adr/0001-postgres")
+    delete(bank, "facts/bm25")
+    with pytest.raises(NoteExists):
+        restore(bank, "facts/bm25", "CLAUDE")
+    assert create(bank, "docs/adr/0009", "x").path == "docs/adr/0009.md"
+    assert (repository / ".memories/docs/adr/0009.md").is_file()
+
+
+def test_a_move_lists_the_links_that_it_breaks(bank: Bank, repository: Path) -> None:
+    write(repository, {"docs/adr/0003.md": "\n[[bm25]] [[4f1c9be07a52]]\n"})
+    write(repository, {".memories/a.md": "[[docs/adr/0003]] [b](facts/bm25.md)\n"})
+    before = {name: (repository / name).read_bytes() for name in (*FILES, "docs/adr/0003.md")}
+    done = rename(bank, "facts/bm25", "ranking/bm25-scores")
+    assert set(done.relinked) == {"decisions/tantivy.md", "a.md"}
+    broken = {(link.source, link.line) for link in done.broken_links or ()}
+    assert broken == {("docs/adr/0003.md", 2), ("docs/adr/0001-postgres.md", 3)}
+    moved = rename(bank, "a", "plans/a")
+    assert (moved.broken_links, moved.path) == (None, "plans/a.md")
+    text = (repository / ".memories/plans/a.md").read_text()
+    assert text == "[[docs/adr/0003]] [b](../ranking/bm25-scores.md)\n"
+    assert before == {name: (repository / name).read_bytes() for name in before}
+    merged = merge(bank, ["decisions/tantivy"], "decisions/new", "Merged.")
+    assert {link.source for link in merged.broken_links or ()} >= {"docs/adr/0002-redis.md"}
+
+
+def test_doctor_suggests_the_new_name_of_a_file_that_git_moved(
+    bank: Bank, repository: Path, git: Git
+) -> None:
+    write(
+        repository, {".memories/a.md": "[[docs/adr/0002-redis]]\n[x](../docs/adr/0002-redis.md)\n"}
+    )
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "Link")
+    git(repository, "mv", "docs/adr/0002-redis.md", "docs/adr/0002-valkey.md")
+    git(repository, "commit", "-q", "-m", "Rename")
+    fixes = {(one.path, one.line): one.fix for one in doctor(bank).findings}
+    assert fixes == {
+        ("a.md", 1): "docs/adr/0002-valkey", ("a.md", 2): "../docs/adr/0002-valkey.md",
+        ("docs/adr/0001-postgres.md", 3): "0002-valkey.md",
+    }  # fmt: skip
+
+
+def test_a_moved_note_keeps_its_relative_links_to_them(bank: Bank, repository: Path) -> None:
+    write(repository, {".memories/a.md": "[x](../docs/adr/0001-postgres.md) [y](../src/no.py)\n"})
+    rename(bank, "a", "deep/er/b")
+    text = (repository / ".memories/deep/er/b.md").read_text()
+    assert text == "[x](../../../docs/adr/0001-postgres.md) [y](../../../src/no.py)\n"
+
+
+def test_they_are_no_duplicates(bank: Bank, repository: Path) -> None:
+    text = (repository / "CLAUDE.md").read_text()
+    done = remember(bank, text, name="guide")
+    assert (done.action, done.path, done.same_as) == ("created", "guide.md", None)
+    assert not [one for one in doctor(bank).findings if one.rule == "equal-notes"]
+    imported = import_notes(bank, "markdown", repository / "docs/adr", into="adr")
+    assert imported.counts == {"created": 2}
+
+
+def test_the_user_may_let_their_text_be_changed(
+    repository: Path, opening: Opening, git: Git
+) -> None:
+    user = user_file(os.environ)
+    user.parent.mkdir(parents=True)
+    user.write_text(f'[memory]\nwritable_includes = ["{repository}/docs"]\n')
+    bank = opening(repository)
+    assert edit(bank, "0002-redis", "merlin", old="kestrel").changed
+    assert found(bank, "merlin") == ["docs/adr/0002-redis.md"]
+    assert show(bank, "0002-redis").writable
+    with pytest.raises(NoteReadOnly, match="does not move or remove it"):
+        delete(bank, "0002-redis")
+    with pytest.raises(NoteReadOnly):
+        append(bank, "CLAUDE", "more")
+    assert git(repository, "status", "--porcelain") == " M docs/adr/0002-redis.md\n"
+    setting(repository, "docs/adr")
+    with (repository / ".memories/config.toml").open("a") as file:
+        file.write(f'writable_includes = ["{repository}"]\n')
+    with pytest.raises(BadSetting, match="may not be set by a project"):
+        opening(repository)
+
+
+@pytest.mark.parametrize(
+    "path", ["..", "docs/../../x", "/etc", "~/x", "C:/x", "docs\\\\adr", "", " ", "a\\u0000b"]
+)
+def test_a_path_out_of_the_project_is_refused(
+    repository: Path, opening: Opening, path: str
+) -> None:
+    setting(repository, path)
+    with pytest.raises(BadSetting, match=r"config\.toml:2: memory\.include") as caught:
+        opening(repository)
+    assert caught.value.hint
+
+
+def test_links_out_missing_and_special_files_are_listed_not_read(
+    repository: Path, opening: Opening, tmp_path: Path
+) -> None:
+    write(tmp_path, {"outside/x.md": "kestrel outside\n", "outside/adr/y.md": "kestrel\n"})
+    os.symlink(tmp_path / "outside", repository / "linked")
+    os.symlink(tmp_path / "outside/x.md", repository / "LINK.md")
+    os.symlink(tmp_path / "outside/x.md", repository / "docs/adr/link.md")
+    os.symlink(tmp_path / "outside", repository / "docs/adr/more")
+    os.mkfifo(repository / "pipe.md")
+    setting(
+        repository, "linked", "linked/adr", "LINK.md", "docs/adr", "pipe.md", "no", "src/index.py"
+    )
+    bank = opening(repository)
+    assert found(bank, "kestrel") == ["docs/adr/0002-redis.md"]
+    link, missing = "symbolic link: not followed", "there is no such file or folder"
+    assert reasons(bank) == {
+        "linked": link, "linked/adr": link, "LINK.md": link, "docs/adr/link.md": link,
+        "docs/adr/more/": link, "pipe.md": "neither a plain file nor a folder", "no": missing,
+        "src/index.py": "its name ends in neither .md nor .markdown: mind the case",
+    }  # fmt: skip
+    for _ in range(3):
+        found(bank, "kestrel")
+    (repository / "docs").rename(repository / "was")
+    os.symlink(tmp_path / "outside", repository / "docs")
+    assert found(bank, "kestrel") == []
+    with pytest.raises(NoteNotFound):
+        show(bank, "docs/adr/y")
+
+
+def test_ignored_files_are_never_notes(repository: Path, opening: Opening, git: Git) -> None:
+    rules = "secret*.md\n/private/\nnode_modules/\n/GEMINI.md\n"
+    write(repository, {
+        ".gitignore": rules, "docs/adr/secret-plan.md": "kestrel\n", "private/a.md": "kestrel\n",
+        "node_modules/x/README.md": "kestrel\n", "GEMINI.md": "kestrel\n",
+        "nested/b.md": "kestrel\n", "docs/adr/secret-tracked.md": "merlin\n",
+    })  # fmt: skip
+    git(repository, "init", "-q", "nested")
+    git(repository, "add", "-f", "docs/adr/secret-tracked.md")
+    setting(repository, ".", "private", "GEMINI.md", "nested", "docs/adr")
+    bank = opening(repository)
+    assert found(bank, "kestrel") == ["docs/adr/0002-redis.md"]
+    assert found(bank, "merlin") == ["docs/adr/secret-tracked.md"]
+    reason = "git knows no file of it: it is ignored, empty, or part of another repository"
+    assert reasons(bank) == dict.fromkeys(("private", "GEMINI.md", "nested"), reason)
+    for _ in range(3):
+        found(bank, "kestrel")
+    write(repository, {"docs/adr/secret-2.md": "kestrel\n", "docs/adr/new.md": "kestrel\n"})
+    assert set(found(bank, "kestrel")) == {"docs/adr/0002-redis.md", "docs/adr/new.md"}
+
+
+def test_without_an_answer_of_git_nothing_is_included(
+    repository: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    bank = opening(repository)
+    assert found(bank, "osprey") == []
+    assert "git can't say" in reasons(bank)["CLAUDE.md"]
+
+
+def test_outside_git_all_are_included(tmp_path: Path, opening: Opening) -> None:
+    root = tmp_path / "plain"
+    write(root, {".memories/a.md": "a\n", **FILES})
+    setting(root, *INCLUDE)
+    assert set(FILES) < paths(opening(root))
+
+
+@pytest.mark.parametrize(
+    "include",
+    [
+        ["docs", "docs/adr", "docs/adr/", "docs//adr/./0001-postgres.md", "docs/adr"],
+        [".", "docs", ".memories", ".memories/facts", ".memories/.index", "./.memories/.trash"],
+    ],
+)
+def test_each_file_is_one_note(repository: Path, opening: Opening, include: list[str]) -> None:
+    setting(repository, *include)
+    bank = opening(repository)
+    bank.sync()
+    delete(bank, "facts/bm25")
+    listed = [note.path for note in list_notes(bank, 100).notes]
+    assert len(listed) == len(set(listed))
+    assert {name for name in listed if name.startswith((".", "facts"))} == set()
+    assert sum("postgres" in name for name in listed) == 1
+    assert reasons(bank) == {}
+    assert compare(bank).differences == ()
+
+
+def test_odd_files_are_listed_as_in_the_bank(repository: Path, opening: Opening) -> None:
+    (repository / "docs/adr/latin.md").write_bytes("caf\xe9 kestrel\n".encode("latin-1"))
+    (repository / "docs/adr/binary.md").write_bytes(b"a\0b")
+    (repository / "docs/adr/huge.md").write_bytes(b"x" * 2000)
+    (repository / os.fsdecode(b"docs/adr/\xff.md")).write_bytes(b"x")
+    bank = opening(repository, memory__max_note_bytes=1000)
+    assert "docs/adr/latin.md" in found(bank, "kestrel")
+    listed = reasons(bank)
+    assert set(listed) == {"docs/adr/binary.md", "docs/adr/huge.md", "docs/adr/?.md"}
+    with pytest.raises(NoteReadOnly):
+        append(bank, "docs/adr/latin", "x")
+
+
+def test_a_secret_in_them_is_listed(bank: Bank, repository: Path) -> None:
+    write(repository, {"CLAUDE.md": "The key is AKIA" + "Z7QK4M2XWPL9RTVB" + "\n"})
+    assert [one.path for one in doctor(bank).secrets] == ["CLAUDE.md"]
+
+
+def test_a_setting_of_the_user_names_files_that_some_projects_have(
+    project: Path, opening: Opening
+) -> None:
+    bank = opening(project, memory__include=["CLAUDE.md"])
+    assert reasons(bank) == {}
+    write(project, {"CLAUDE.md": "osprey\n"})
+    assert found(bank, "osprey") == ["CLAUDE.md"]
+
+
+def test_a_server_is_told_of_their_changes(repository: Path, opening: Opening, bank: Bank) -> None:
+    setting(repository, "docs/adr", "CLAUDE.md", "later")
+    told: queue.Queue[Changed] = queue.Queue()
+    stop = threading.Event()
+    thread = threading.Thread(target=follow, args=(opening(repository), told.put, stop))
+    thread.start()
+    try:
+        assert told.get(timeout=10) == Changed()
+        write(repository, {"CLAUDE.md": "# Merlin\n"})
+        assert told.get(timeout=5) == Changed(changed=("CLAUDE.md",))
+        write(repository, {"later/a.md": "new\n"})
+        assert told.get(timeout=5) == Changed(added=("later/a.md",))
+        write(repository, {"later/b.md": "new\n"})
+        assert told.get(timeout=5) == Changed(added=("later/b.md",))
+        setting(repository, "CLAUDE.md", "later", ".serena/memories")
+        gone = ("docs/adr/0001-postgres.md", "docs/adr/0002-redis.md")
+        changed = told.get(timeout=5)
+        assert (changed.added, sorted(changed.removed)) == ((".serena/memories/style.md",), [*gone])
+        write(repository, {".serena/memories/style.md": "other\n"})
+        assert told.get(timeout=5) == Changed(changed=(".serena/memories/style.md",))
+    finally:
+        stop.set()
+        thread.join(10)
