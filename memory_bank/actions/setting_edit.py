@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from memory_bank import toml
 from memory_bank.errors import BadSetting
 
 _TEXT = r"\"(?:[^\"\\\r\n]|\\.)*\"|'[^'\r\n]*'"
+_LIST = rf"\[(?:[^\[\]\"'#]|{_TEXT})*\]"
+"""A list of texts without comments, which a new value would remove."""
 _END = r"[ \t]*(?:#[^\r\n]*)?\r?$"
 
 
-def with_setting(text: str, section: str, key: str, value: str) -> str:
+Value = str | list[str]
+
+
+def with_setting(text: str, section: str, key: str, value: Value) -> str:
     """Return the text with `key = "value"` in a section; raise BadSetting if that is impossible.
 
     Each candidate is parsed, until one has the new value and no other change.
@@ -38,7 +44,7 @@ def _candidates(text: str, section: str, key: str, value: str) -> Iterator[str]:
     newline = "\r\n" if "\r\n" in text else "\n"
     name, table = rf"[\"']?{re.escape(key)}[\"']?", rf"[\"']?{re.escape(section)}[\"']?"
     head = rf"\[[ \t]*{table}[ \t]*\]"
-    old = rf"^([ \t]*(?:{table}[ \t]*\.[ \t]*)?{name}[ \t]*=[ \t]*)(?:{_TEXT})"
+    old = rf"^([ \t]*(?:{table}[ \t]*\.[ \t]*)?{name}[ \t]*=[ \t]*)(?:{_TEXT}|{_LIST})"
     for found in re.finditer(old, text, re.MULTILINE):
         yield text[: found.end(1)] + value + text[found.end() :]
     line = f"{key} = {value}{newline}"
@@ -55,3 +61,19 @@ def _candidates(text: str, section: str, key: str, value: str) -> Iterator[str]:
 
 def _with_end(text: str, newline: str) -> str:
     return text if not text or text.endswith("\n") else text + newline
+
+
+def without_setting(text: str, section: str, key: str) -> str:
+    """Return the text without the line of a text in a section; raise BadSetting."""
+    before = toml.loads(text)
+    wanted = {**before, section: {k: v for k, v in before[section].items() if k != key}}
+    name, table = rf"[\"']?{re.escape(key)}[\"']?", rf"[\"']?{re.escape(section)}[\"']?"
+    line = rf"^[ \t]*(?:{table}[ \t]*\.[ \t]*)?{name}[ \t]*=[ \t]*(?:{_TEXT}){_END}\n?"
+    for found in re.finditer(line, text, re.MULTILINE):
+        candidate = text[: found.start()] + text[found.end() :]
+        with suppress(ValueError):
+            if {section: {}, **toml.loads(candidate)} == wanted:
+                return candidate
+    raise BadSetting(
+        f"{section}.{key} can't be removed automatically from this file", "remove it by hand"
+    )

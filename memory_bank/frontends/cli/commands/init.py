@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import shlex
+from typing import TYPE_CHECKING
 
 import click
 
 from memory_bank import actions
+from memory_bank.errors import BadInput
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
+from memory_bank.frontends.cli.text_input import interactive
+from memory_bank.frontends.rendering import count, named
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memory_bank.actions.setup import Candidate, Made
 
 GROUP = "Start"
 
@@ -20,32 +30,99 @@ GROUP = "Start"
     Creates `.memories/` with a settings file, in which every line is a comment, and a `.gitignore`
     for derived and private files. Both belong in git. Existing files are not changed.
 
+    If the project has decision records, CLAUDE.md, AGENTS.md, a memory-bank/, .serena/memories/
+    or a vault of Obsidian, asks on a terminal whether to include them: they are then found and
+    linked like notes, but stay where they are and are read-only. --include does it without a
+    question, also in an existing bank; it sets memory.include in the bank's settings.
+
     With --user the bank is created in your own data folder instead: for notes that belong to no
     project, or to a project whose repository you can't change. Use it with --bank.
     """,
     examples=(
         ("memory-bank init", "in the working directory"),
+        ("memory-bank init --include docs/adr --include CLAUDE.md", "with what is there"),
         ("memory-bank init ~/work/shop", "in another project"),
         ("memory-bank init --user recipes", "a bank of your own"),
     ),
 )
 @click.argument("folder", required=False, metavar="[DIR]", type=click.Path(file_okay=False))
 @click.option("--user", metavar="NAME", default="", help="Create a bank of your own, of this name")
-def command(call: Call, *, folder: str | None, user: str) -> int:
+@click.option(
+    "--include",
+    metavar="PATH",
+    multiple=True,
+    type=click.Path(),
+    help="Include this folder or file of the project; repeatable",
+)
+@click.option("--here", is_flag=True, help="Create it inside a project that has a bank already")
+def command(
+    call: Call, *, folder: str | None, user: str, include: tuple[str, ...], here: bool
+) -> int:
     """Create a bank in a project, or one of your own."""
     if user and folder:
         raise call.usage_error("give a folder or --user NAME, not both")
+    if not (user or here):
+        _check_enclosing(call, folder)
+    asks = not (call.json or user or include) and interactive()
+    if asks:
+        include = _chosen(call, actions.setup.candidates(folder))
+    made = actions.setup.init(folder, user=user, include=include)
 
-    def render(made: actions.setup.Made) -> None:
+    def render(made: Made) -> None:
         shown = place(made.bank)
         verb = "created" if made.created else "already exists:"
         call.console.line(f"{verb} ", (shown, "place"))
         for file in made.created:
             call.console.line("  ", (place(file), "place"))
+        for path in made.included:
+            call.console.line("  includes ", (named(path), "place"))
         at = f"--bank {shlex.quote(shown)} " if user or folder else ""
         call.console.line(
             "next: ", (f'memory-bank {at}remember "what should be known later"', "bold")
         )
+        if made.found and not asks:
+            _show_found(call, made, folder)
 
-    call.answer(actions.setup.init(folder, user=user), render)
+    call.answer(made, render)
     return 0
+
+
+def _check_enclosing(call: Call, folder: str | None) -> None:
+    """Ask before a bank is made inside a project that has one."""
+    found = actions.setup.enclosing(folder)
+    if not found:
+        return
+    if call.json or not interactive():
+        raise BadInput(
+            f"this folder is part of a project that has a bank already: {place(found)}",
+            "use that bank: every command finds it from here; or add --here to make another one",
+        )
+    call.stderr.line("This folder is part of a project that has a bank: ", (place(found), "place"))
+    call.stderr.flush()
+    if not click.confirm("Make another bank here?", err=True):
+        raise click.Abort
+
+
+def _chosen(call: Call, found: Sequence[Candidate]) -> tuple[str, ...]:
+    """Ask which files and folders to include."""
+    chosen: list[str] = []
+    for one in found:
+        if any(actions.setup.covers(path, one.path) for path in chosen):
+            continue
+        call.stderr.flush()
+        what = "" if one.path.endswith(".md") else f" ({count(one.notes, 'Markdown file')})"
+        asked = f"Find {named(one.path)}{what} as notes, too? They are only read."
+        if click.confirm(asked, default=True, err=True):
+            chosen.append(one.path)
+    return tuple(chosen)
+
+
+def _show_found(call: Call, made: Made, folder: str | None) -> None:
+    """Say what could be included, and how."""
+    paths = [one.path for one in made.found]
+    at = f" {shlex.quote(place(folder))}" if folder else ""
+    options = " ".join(f"--include {shlex.quote(named(path))}" for path in paths)
+    line = json.dumps([*made.included, *paths], ensure_ascii=False)
+    call.remark(f"to find {', '.join(map(named, paths))} as notes, too, without changing them:")
+    call.remark(f"  memory-bank init{at} {options}")
+    call.remark(f"or in {place(made.bank)}/config.toml, below [memory]: include = {named(line)}")
