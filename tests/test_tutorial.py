@@ -27,6 +27,7 @@ TUTORIAL, README = ROOT / "docs" / "tutorial.md", ROOT / "README.md"
 
 _FENCE = re.compile(r"^```(bash|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _OWN = re.compile(r"(?:memory-bank|mb) ")
+_DATED = re.compile(r"\S+ (?:remember|rm) ")
 _NUMBERS = ((r"(?m)(?<=  )\d\.\d\d$", "<score>"), (r"\b[0-9a-f]{8,64}\b", "<etag>"))
 
 pytestmark = pytest.mark.skipif(SHELL is None, reason="the tutorial is typed into bash")
@@ -94,7 +95,7 @@ def typing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Type:
             )
             return done.stdout
         stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
-        if " remember " in command:  # notes of the same second are listed by name
+        if _DATED.match(command):  # what was done in the same second is listed otherwise
             time.sleep(1 - time.time() % 1)
         with monkeypatch.context() as patched:
             patched.setattr(sys, "stdout", stream)
