@@ -6,12 +6,9 @@ for any text. With UPDATE_TRANSCRIPTS=1, outputs of the tutorial that differ are
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import shlex
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,14 +16,13 @@ from typing import NamedTuple
 
 import pytest
 
-from memory_bank.frontends.cli.main import run
-from tests.transcripts.test_transcripts import SHELL, VARYING
+from tests.command_lines import SHELL, typed
+from tests.transcripts.test_transcripts import VARYING
 
 ROOT = Path(__file__).parents[1]
 TUTORIAL, README = ROOT / "docs" / "tutorial.md", ROOT / "README.md"
 
 _FENCE = re.compile(r"^```(bash|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_OWN = re.compile(r"(?:memory-bank|mb) ")
 _DATED = re.compile(r"\S+ (?:remember|rm) ")
 _NUMBERS = ((r"(?m)(?<=  )\d\.\d\d$", "<score>"), (r"\b[0-9a-f]{8,64}\b", "<etag>"))
 
@@ -71,10 +67,7 @@ Type = Callable[[str], str]
 
 @pytest.fixture
 def typing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Type:
-    """Run a command line as typed into a shell, and return what it prints.
-
-    A command of ours is run in this process, which saves most of the time.
-    """
+    """Run a command line as typed into a shell, and return what it prints."""
     for name in ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     for kind in ("AUTHOR", "COMMITTER"):
@@ -85,25 +78,11 @@ def typing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Type:
 
     def type_in(line: str) -> str:
         command, asks_code, _ = line.partition("; echo $?")
-        if not _OWN.match(command):
-            done = subprocess.run(
-                [str(SHELL), "-c", line],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=True,
-            )
-            return done.stdout
-        stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
         if _DATED.match(command):  # what was done in the same second is listed otherwise
             time.sleep(1 - time.time() % 1)
-        with monkeypatch.context() as patched:
-            patched.setattr(sys, "stdout", stream)
-            patched.setattr(sys, "stderr", stream)
-            patched.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
-            code = run(shlex.split(command.replace("\\\n", " "), comments=True)[1:])
-        stream.seek(0)
-        return stream.read() + (f"{code}\n" if asks_code else "")
+        output, code = typed(command)
+        assert asks_code or not code, output
+        return f"{output}{code}\n" if asks_code else output
 
     return type_in
 

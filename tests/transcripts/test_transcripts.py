@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,9 +16,9 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-SHELL = shutil.which("bash")
+from tests.command_lines import SHELL, typed
 
+HERE = Path(__file__).parent
 pytestmark = pytest.mark.skipif(SHELL is None, reason="transcripts are typed into bash")
 
 VARYING = (
@@ -42,14 +41,17 @@ VARYING = (
 
 
 @pytest.mark.parametrize("file", sorted(HERE.glob("*.txt")), ids=lambda file: file.stem)
-def test_transcript(file: Path, tmp_path: Path, private_folders: Path) -> None:
+def test_transcript(
+    file: Path, tmp_path: Path, private_folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project = tmp_path / "shop"
     project.mkdir()
     subprocess.run(["git", "init", "-q", str(project)], check=True)
     told = file.read_text(encoding="utf-8")
-    env = _environment(tmp_path)
+    _install(tmp_path, monkeypatch)
+    monkeypatch.chdir(project)
     known = {str(project): "<project>", str(private_folders): "<home>", str(tmp_path): "<tmp>"}
-    found = "".join(_typed(line, project, env, known) for line in _commands(told))
+    found = "".join(_answered(line, known) for line in _commands(told))
     if os.environ.get("UPDATE_TRANSCRIPTS"):
         file.write_text(found, encoding="utf-8")
     assert found == told
@@ -69,41 +71,28 @@ def _commands(told: str) -> Iterator[str]:
         yield "\n".join(parts)
 
 
-def _typed(line: str, project: Path, env: dict[str, str], known: dict[str, str]) -> str:
-    done = subprocess.run(
-        [str(SHELL), "-c", line],
-        cwd=project,
-        env=env,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
-    shown = done.stdout
+def _answered(line: str, known: dict[str, str]) -> str:
+    output, status = typed(line)
     for path, word in known.items():
-        shown = shown.replace(path, word)
+        output = output.replace(path, word)
     for pattern, word in VARYING:
-        shown = re.sub(pattern, word, shown)
-    typed = line.replace("\n", "\n> ")
-    code = f"[{done.returncode}]\n" if done.returncode else ""
-    return f"$ {typed}\n{shown}{code}"
+        output = re.sub(pattern, word, output)
+    shown = line.replace("\n", "\n> ")
+    code = f"[{status}]\n" if status else ""
+    return f"$ {shown}\n{output}{code}"
 
 
-def _environment(folder: Path) -> dict[str, str]:
-    """Return an environment in which the command is found, as after an install."""
+def _install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the command be found, as after an install, and no client be configured."""
     programs = folder / "bin"
     programs.mkdir()
     for name in ("memory-bank", "mb"):
         program = programs / name
         program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m memory_bank "$@"\n', "utf-8")
         program.chmod(0o755)
-    kept = {
-        key: value
-        for key, value in os.environ.items()
-        if key not in {"NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLUMNS"}
-    }
-    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    own = {"PATH": path, "PYTHONPATH": str(HERE.parents[1]), "LC_ALL": "C.UTF-8"}
-    return {**kept, **own, "HOME": str(folder / "home")}  # where no client is configured
+    for name in ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLUMNS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(HERE.parents[1]))
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    monkeypatch.setenv("HOME", str(folder / "home"))
