@@ -16,7 +16,7 @@ from memory_bank.note_rows import BY_HAND, note_of
 from memory_bank.notes.dates import iso_of
 from memory_bank.notes.name_forms import of_file
 from memory_bank.notes.note import Entity
-from memory_bank.search import remarks, snippets, time_words
+from memory_bank.search import remarks, snippets
 from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.hits import Reason
 from memory_bank.search.query import Query, conditions, parse
@@ -155,8 +155,8 @@ class _Wanted(NamedTuple):
     """The note or ghost that hits must link to; empty for any."""
     times: bool
     """Whether words of time in the query restrict it."""
-    subject: bool = True
-    """Whether to look for the words that are left; else all notes of that time are listed."""
+    kinds: bool = True
+    """Whether a question without a subject is restricted to the type that it asks for."""
     words: str = ""
     """The words to sort links by if the query is empty."""
 
@@ -166,6 +166,11 @@ class _Answer(NamedTuple):
     hits: list[Hit]
     """Of the notes in the answer."""
     query: Query
+
+    @property
+    def good(self) -> bool:
+        """Tell whether a note answers the query."""
+        return bool(self.hits)
 
 
 def _of_that_time(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> _Answer:
@@ -177,10 +182,10 @@ def _of_that_time(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> _
     times = found.query.times
     if times is None:
         return found
-    if not found.hits and time_words.subjectless(found.query.question.text):
-        found = _answer(bank, wanted._replace(subject=False), progress)
-    notice = remarks.restricted(times)
-    if not found.hits:
+    if not found.good and found.query.kind:
+        found = _answer(bank, wanted._replace(kinds=False), progress)
+    notice = remarks.restricted(times, found.query.kind)
+    if not found.good:
         found = _answer(bank, wanted._replace(times=False), progress)
         notice = remarks.lifted(times)
     if not found.hits:
@@ -237,7 +242,7 @@ def _checked_search(bank: Bank, view: View, wanted: _Wanted) -> tuple[_Found, bo
 
 def _search(bank: Bank, view: View, wanted: _Wanted) -> _Found:
     known = filters.fields(view.manifest) if ":" in wanted.query else ()
-    parsed = parse(wanted.query, known, times=wanted.times)
+    parsed = parse(wanted.query, known, times=wanted.times, kinds=wanted.kinds)
     conditions = (*parsed.conditions, *wanted.conditions)
     required = [_with_link_names(bank, one) for one in conditions]
     written = bank.logs.updates.all() if any(one.key == "since" for one in required) else {}
@@ -245,7 +250,7 @@ def _search(bank: Bank, view: View, wanted: _Wanted) -> _Found:
     links = linked(view, wanted.node) if wanted.node else None
     text = parsed.question.text
     found = view.engine.search(
-        parsed.question if wanted.subject else parsed.question._replace(text=""),
+        parsed.question,
         within if links is None else within.narrowed(links),
         mode=wanted.mode,
         limit=wanted.limit,

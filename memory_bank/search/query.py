@@ -48,25 +48,39 @@ class Query(NamedTuple):
     """With those of `times`."""
     times: TimeWords | None = None
     """The words of time that were read as conditions."""
+    kind: str = ""
+    """The type that a question with words of time and no subject asks for; also a condition."""
     unread: tuple[Unread, ...] = ()
 
 
 def parse(
-    text: str, fields: Collection[str] = (), now: datetime | None = None, *, times: bool = True
+    text: str,
+    fields: Collection[str] = (),
+    now: datetime | None = None,
+    *,
+    times: bool = True,
+    kinds: bool = True,
 ) -> Query:
     """Parse a query; `fields` are the front-matter keys that can be filtered by.
 
     Text that only looks like a condition (`TODO: fix`, a time, a URL) is read as words. Words of
-    time restrict the query by date, unless `times` is false or it has such a condition.
+    time restrict the query by date, unless `times` is false or it has such a condition. A question
+    that then has no subject has no words left; if it asks for decisions, it is restricted to these
+    unless `kinds` is false.
     """
     now = now or datetime.now(UTC)
     parts = _parts(text[:_MAX_CHARACTERS], fields, now)
     asked, found, conditions = " ".join(parts.words), None, parts.conditions
+    kind = ""
     if times and not any(one.key in {"since", "before"} for one in conditions):
         found = time_words.find(" ".join(parts.masked), now)
     if found:
         asked = time_words.without(asked, found)
         conditions += found.conditions
+        if not parts.phrases and time_words.subjectless(asked):
+            kind = time_words.kind_asked(asked) if kinds else ""
+            conditions += [Condition("type", kind)] if kind else []
+            asked = ""
     # In a sentence, quotes mark a title or a term; otherwise the phrase is required.
     phrases = tuple(parts.phrases)
     quoted = sum(len(phrase.split()) for phrase in phrases)
@@ -77,7 +91,7 @@ def parse(
         excluded=tuple(parts.excluded),
         preferred=() if required else phrases,
     )
-    return Query(question, tuple(conditions), found, tuple(parts.unread))
+    return Query(question, tuple(conditions), found, kind, tuple(parts.unread))
 
 
 class _Parts(NamedTuple):

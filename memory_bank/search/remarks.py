@@ -33,15 +33,17 @@ def remarks(
     return tuple(dict.fromkeys(found))
 
 
-def restricted(times: TimeWords) -> str:
-    """Return the remark that words of time restrict an answer."""
-    return f"only notes {_span(times)}, from the words {times.words!r}"
+def restricted(times: TimeWords, kind: str) -> str:
+    """Return the remark that words of time, and the type asked for, restrict an answer."""
+    and_type = f", and of type {kind}" if kind else ""
+    return f"only notes {_span(times)}, from the words {times.words!r}{and_type}"
 
 
 def lifted(times: TimeWords) -> str:
-    """Return the remark that no note of that time matches."""
+    """Return the remark that no note of that time answers the query."""
     return (
-        f"no note {_span(times)} matches (the words {times.words!r}): these are notes of all dates"
+        f"no note {_span(times)} answers this (the words {times.words!r}):"
+        " these are notes of all dates"
     )
 
 

@@ -43,6 +43,8 @@ _SUBJECTLESS = frozenset(
     worked""".split()  # noqa: SIM905
 )
 """Words that ask for notes of any subject."""
+_DECISIONS = frozenset({"decide", "decided", "decision", "decisions"})
+"""Words that, without a subject, ask for notes of the type `decision`."""
 
 
 class TimeWords(NamedTuple):
@@ -89,8 +91,16 @@ def subjectless(text: str) -> bool:
     """Tell whether a question names no subject, as `what did we decide` does."""
     from memory_bank.retrievers.keyword.analyzer import STOP_WORDS  # start-up: loads tantivy
 
-    words = {word.lower() for word in re.findall(r"\w+", text)}
-    return not words - STOP_WORDS - _SUBJECTLESS
+    return not _words(text) - STOP_WORDS - _SUBJECTLESS
+
+
+def kind_asked(text: str) -> str:
+    """Return the type of notes that a question without a subject asks for; empty for any."""
+    return "" if _DECISIONS.isdisjoint(_words(text)) else "decision"
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"\w+", text)}
 
 
 def _plain(word: str) -> str:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memory_bank.search.time_words import find, subjectless, without
+from memory_bank.search.time_words import find, kind_asked, subjectless, without
 
 NOW = datetime(2026, 11, 22, 12, 30, tzinfo=UTC)
 
@@ -76,4 +76,5 @@ def test_parts_of_something_else_are_words(text: str) -> None:
 
 def test_a_question_may_name_no_subject() -> None:
     assert subjectless("what did we decide ?")
+    assert (kind_asked("what did we decide ?"), kind_asked("what happened")) == ("decision", "")
     assert not subjectless("what did we decide about locks")

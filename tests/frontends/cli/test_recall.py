@@ -93,12 +93,13 @@ def test_filters(mb: Run, args: list[str], paths: set[str]) -> None:
 def test_words_of_time_restrict_and_are_reported(mb: Run) -> None:
     answer = mb("recall", "what did we decide in January 2026", "--json").json
     assert [note["path"] for note in answer["notes"]] == ["decisions/tantivy.md"]
-    assert answer["notices"] == [
-        "only notes since 2026-01-01 and before 2026-02-01, from the words 'in January 2026'"
-    ]
+    remark = "only notes since 2026-01-01 and before 2026-02-01, from the words 'in January 2026'"
+    assert answer["notices"] == [f"{remark}, and of type decision"]
+    new = mb("recall", "what did we decide since yesterday", "--json").json
+    assert [note["path"] for note in new["notes"]] == ["facts/bm25.md"]  # no decision: any note
     answer = mb("recall", "whoosh in January 2024", "--mode", "lexical", "--limit", "1")
     assert "decisions/tantivy.md" in answer.out
-    assert answer.err.startswith("no note since 2024-01-01 and before 2024-02-01 matches")
+    assert answer.err.startswith("no note since 2024-01-01 and before 2024-02-01 answers this")
     explained = mb("recall", "whoosh since January 2026", "--explain").out
     assert "words 'whoosh', since:2026-01-01T00:00:00Z" in explained
     for args in (["whoosh in January 2026", "--since", "2025"], ['whoosh "in January 2026"']):
