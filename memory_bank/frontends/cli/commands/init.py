@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
 from memory_bank.frontends.cli.text_input import interactive
-from memory_bank.frontends.rendering import count, named
+from memory_bank.frontends.rendering import count, document, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -122,7 +121,7 @@ def _show_found(call: Call, made: Made, folder: str | None) -> None:
     paths = [one.path for one in made.found]
     at = f" {shlex.quote(place(folder))}" if folder else ""
     options = " ".join(f"--include {shlex.quote(named(path))}" for path in paths)
-    line = json.dumps([*made.included, *paths], ensure_ascii=False)
+    line = document([*made.included, *paths], indent=None)
     call.remark(f"to find {', '.join(map(named, paths))} as notes, too, without changing them:")
     call.remark(f"  memory-bank init{at} {options}")
     call.remark(f"or in {place(made.bank)}/config.toml, below [memory]: include = {named(line)}")
