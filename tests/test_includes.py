@@ -223,8 +223,12 @@ def test_they_are_no_duplicates(bank: Bank, repository: Path) -> None:
     done = remember(bank, text, name="guide")
     assert (done.action, done.path, done.same_as) == ("created", "guide.md", None)
     assert not [one for one in doctor(bank).findings if one.rule == "equal-notes"]
+    long = "The quick brown kestrel jumps over every lazy osprey of the northern marsh at noon."
+    write(repository, {"docs/adr/long.md": f"{long}\n"})
+    assert remember(bank, f"{long} Twice.", name="long").similar_to is None
+    assert remember(bank, f"{long} Thrice.", name="longer").similar_to == "long.md"
     imported = import_notes(bank, "markdown", repository / "docs/adr", into="adr")
-    assert imported.counts == {"created": 2}
+    assert imported.counts == {"created": 3}
 
 
 def test_the_user_may_let_their_text_be_changed(

@@ -34,18 +34,20 @@ def similar_to(bank: Bank, content: str, *, besides: str | None = None) -> str |
     """Return the path of the note whose text is the most similar to a content, if one nearly is it.
 
     The caller's index is up to date. It reads at most five notes, and never raises. The note at
-    `besides` is not meant.
+    `besides` is not meant, nor are included files of the project.
     """
     words = _words(content)
     if words.total() < _FEWEST_WORDS:
         return None
     try:
-        return bank.read(lambda view: _nearest(view, content, words, besides))
+        return bank.read(lambda view: _nearest(bank, view, content, words, besides))
     except (MemoryBankError, UnicodeError):
         return None  # a remark must not fail a write
 
 
-def _nearest(view: View, content: str, words: Counter[str], besides: str | None) -> str | None:
+def _nearest(
+    bank: Bank, view: View, content: str, words: Counter[str], besides: str | None
+) -> str | None:
     index = view.index.retrievers.get("notes")
     if index is None:
         return None
@@ -57,7 +59,8 @@ def _nearest(view: View, content: str, words: Counter[str], besides: str | None)
     shares = {
         row.key: _share(words, _words(text))
         for row in rows.values()
-        if row.key != besides and _may_be(row, size) and (text := _text(view, row))
+        if row.key != besides and not bank.roots.is_included(row.key)
+        if _may_be(row, size) and (text := _text(view, row))
     }
     best = max(shares, key=lambda key: shares[key], default=None)
     return best if best is not None and shares[best] >= _ALIKE else None
