@@ -27,6 +27,8 @@ _LONGEST = 200
 
 MODES = ("lexical", "semantic", "hybrid")
 """Modes of search."""
+BANKS = "banks"
+"""The section of the user's file with the names of banks."""
 EMBEDDERS = "embedders"
 """The kind of plug-ins that may declare settings."""
 
@@ -237,24 +239,34 @@ def _start_of(path: Path) -> bytes:
         return file.read(_MOST_BYTES + 1)
 
 
-def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
+def read(path: Path) -> tuple[str, dict[str, Any]]:
+    """Return the text of a settings file and its tables; both are empty if there is none.
+
+    Raises BadSetting.
+    """
     try:
         data = _start_of(path)
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
-        return {}
+        return "", {}
     except (OSError, UnicodeDecodeError) as error:
         raise BadSetting(f"{path}: can't be read: {error}", "repair or remove the file") from error
     if len(data) > _MOST_BYTES:
         raise BadSetting(f"{path}: larger than {_MOST_BYTES:,} bytes", "repair or remove the file")
     if not re.search(r"^\s*[^#\s]", text, re.MULTILINE):
-        return {}  # only comments, as `init` writes it: spares the import of the parser
+        return text, {}  # only comments, as `init` writes it: spares the import of the parser
     try:
         from memory_bank import toml  # start-up: a file of comments needs no parser
 
-        table = toml.loads(text)
+        return text, toml.loads(text)
     except ValueError as error:
         raise BadSetting(f"{path}: {error}", "repair the TOML") from error
+
+
+def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
+    text, table = read(path)
+    if not project:
+        table.pop(BANKS, None)  # read by `named_banks`
     found: dict[str, tuple[object, str]] = {}
     for section, keys in table.items():
         kind = _declared(section)

@@ -16,6 +16,7 @@ class Hint(StrEnum):
     MAKE_FOLDER = "make it, or make a bank in your project"
     MAKE_OR_NAME_BANK = "make a bank in your project, or name one"
     NAME_THAT_BANK = "if you mean that bank, name it: {bank}, or MEMORY_BANK"
+    LIST_BANKS = "list the banks that have a name"
     LIST_NOTES = "list the notes to see their names"
     LIST_GHOSTS = "list the ghosts to see their names"
     LIST_TRASH = "list the deleted notes"

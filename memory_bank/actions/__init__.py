@@ -11,6 +11,9 @@ if TYPE_CHECKING:
         access_token as access_token,
     )
     from memory_bank.actions import (
+        banks as banks,
+    )
+    from memory_bank.actions import (
         bulk as bulk,
     )
     from memory_bank.actions import (

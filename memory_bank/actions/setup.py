@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_bank import config, layout, note_files, toml
+from memory_bank import config, layout, named_banks, note_files
 from memory_bank.actions.setting_edit import with_setting
 from memory_bank.errors import BadInput, StorageFailed
 from memory_bank.filenames import FOLDER, NOTE_SUFFIXES, above, outside
@@ -61,6 +61,8 @@ def init(folder: str | Path | None = None, *, user: str = "", include: Sequence[
     """
     place = Path(folder or Path.cwd()).resolve()
     user = user or _strategy(place, folder)
+    if user:
+        named_banks.check_free(user)
     root = layout.named(user) if user else place / FOLDER
     if root.is_symlink() and not user:
         raise layout.linked(root, root)
@@ -154,7 +156,7 @@ def _include(file: Path, paths: Sequence[str]) -> None:
     config.load(file.parent)  # raises BadSetting
     data = files.read(file) or b""
     text = data.decode("utf-8")
-    had = toml.loads(text).get("memory", {}).get("include", ())
+    had = config.read(file)[1].get("memory", {}).get("include", ())
     wanted = list(dict.fromkeys((*had, *paths)))
     if (new := with_setting(text, "memory", "include", wanted)) != text:
         files.replace(file, new.encode(), etag(data))

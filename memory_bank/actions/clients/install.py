@@ -74,7 +74,7 @@ def install(
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} can't name a server", "use letters, digits, '-' and '_'")
     one = registry.find(client)
-    place = _place(one, scope or one.scope, bank, name)
+    place = _place(one, scope or _scope(one, bank), bank, name)
     path = (*place.keys, name)
     before = None if blank else _text(place.file)
     with _explained(place.file):
@@ -105,7 +105,7 @@ def uninstall(
     `install` made, is removed. The user's own file needs no bank. Raises BadInput.
     """
     one = registry.find(client)
-    place = _place(one, scope or one.scope, bank, name)
+    place = _place(one, scope or _scope(one, bank), bank, name)
     path = (*place.keys, name)
     before = _text(place.file)
     with _explained(place.file):
@@ -142,6 +142,12 @@ def write(change: Change) -> None:
 def needs_bank(client: str, scope: str | None) -> bool:
     """Tell whether a client's file of this scope is found from the bank's project."""
     return (scope or registry.find(client).scope) == "project"
+
+
+def _scope(one: Client, bank: Bank | None) -> str:
+    """Return the default scope: the user's for a bank that is in no project."""
+    in_project = bank is not None and bank.layout.root.name == FOLDER
+    return one.scope if in_project else "user"
 
 
 def _place(one: Client, scope: str, bank: Bank | None, name: str) -> Place:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from memory_bank import actions
+from memory_bank.errors import MemoryBankError
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.help import Command, Example
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _BANK = "memory_bank.bank"
 _JSON = "memory_bank.json"
@@ -55,8 +61,8 @@ def shared_options() -> list[click.Option]:
             metavar="DIR",
             expose_value=False,
             callback=_keep(_BANK),
-            type=click.Path(file_okay=False),
-            help="The bank, or a project with a bank [env: MEMORY_BANK]",
+            shell_complete=_banks,
+            help="The bank, its project or its name [env: MEMORY_BANK]",
         ),
         click.Option(
             ["--json"],
@@ -68,9 +74,23 @@ def shared_options() -> list[click.Option]:
     ]
 
 
+def _banks(_: click.Context, __: click.Parameter, start: str) -> list[CompletionItem]:
+    """Return the names of banks that start with a text, and let the shell add folders."""
+    from click.shell_completion import CompletionItem  # start-up
+
+    found: Sequence[str] = ()
+    with suppress(MemoryBankError):  # a shell can't show errors during completion
+        found = [one.name for one in actions.banks.banks() if one.name.startswith(start)]
+    return [*map(CompletionItem, found), CompletionItem(start, type="dir")]
+
+
 def named_bank(ctx: click.Context) -> str | None:
-    """Return the folder given by `--bank`, before or after the command, or by MEMORY_BANK."""
-    return ctx.meta.get(_BANK) or os.environ.get("MEMORY_BANK") or None
+    """Return the folder given by `--bank`, before or after the command, or by MEMORY_BANK.
+
+    It may be given by the name of a bank. Raises BadSetting.
+    """
+    given = ctx.meta.get(_BANK) or os.environ.get("MEMORY_BANK") or None
+    return actions.banks.path_of(given) if given else None
 
 
 def _keep(key: str) -> Callable[[click.Context, click.Parameter, object], None]:

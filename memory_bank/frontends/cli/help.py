@@ -84,15 +84,33 @@ class Command(Helped):
 class Group(Helped, click.Group):
     """A command with subcommands; without one it prints its help and fails."""
 
-    def __init__(self, name: str, **settings: Any) -> None:  # noqa: ANN401  (click's)
-        """Take the arguments of a click group, and the texts of the long help."""
+    def __init__(
+        self,
+        name: str,
+        *,
+        default: click.Command | None = None,
+        **settings: Any,  # noqa: ANN401  (click's)
+    ) -> None:
+        """Take the arguments of a click group, and the texts of the long help.
+
+        Without a subcommand, `default` runs if there is one.
+        """
+        self._default = default
         super().__init__(
             name,
             **settings,
-            callback=click.pass_context(_bare),
+            callback=click.pass_context(self._bare),
             invoke_without_command=True,
             subcommand_metavar="COMMAND [ARGS]...",
         )
+
+    def _bare(self, ctx: click.Context) -> Any:  # noqa: ANN401  (an exit code)
+        if ctx.invoked_subcommand is not None:
+            return None
+        if self._default is not None:
+            return ctx.invoke(self._default)
+        print_help(ctx, Console(sys.stderr))
+        return ctx.exit(2)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -121,12 +139,6 @@ def no_such(what: str, name: str, known: Sequence[str]) -> str:
     """Return the error message for an unknown name, with similar names."""
     near = similar_names(name, known, least=0.5)
     return f"there is no {what} {name!r}{did_you_mean(map(repr, near))}"
-
-
-def _bare(ctx: click.Context) -> None:
-    if ctx.invoked_subcommand is None:
-        print_help(ctx, Console(sys.stderr))
-        ctx.exit(2)
 
 
 def _filled(text: str, width: int) -> str:

@@ -7,11 +7,14 @@ from memory_bank.hints import Hint
 
 HINTS = {
     Hint.MAKE_BANK: "run `memory-bank init` in your project",
-    Hint.MAKE_FOLDER: "create it, or run `memory-bank init`",
+    Hint.MAKE_FOLDER: (
+        "create it, or run `memory-bank init`; `memory-bank banks` lists the banks that have a name"
+    ),
     Hint.MAKE_OR_NAME_BANK: (
         "run `memory-bank init` in your project, or name a bank with --bank DIR"
     ),
     Hint.NAME_THAT_BANK: "if you mean that bank, name it: --bank {bank}, or MEMORY_BANK",
+    Hint.LIST_BANKS: "see `memory-bank banks`",
     Hint.LIST_NOTES: "see `memory-bank notes`",
     Hint.LIST_GHOSTS: "see `memory-bank links --ghosts`",
     Hint.LIST_TRASH: "see `memory-bank restore`",

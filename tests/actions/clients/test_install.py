@@ -164,9 +164,12 @@ def test_a_file_that_changed_meanwhile_is_not_overwritten(bank: Bank) -> None:
 def test_a_bank_of_the_user_s_own_has_no_project(folder: Path) -> None:
     with open_bank(folder) as own:
         with pytest.raises(BadInput, match="not in a project") as caught:
-            install.install(own, "claude-code")
+            install.install(own, "claude-code", scope="project")
         assert "--scope user" in hint_of(caught.value)
-        assert install.install(own, "claude-code", scope="user").entry
+        change = install.install(own, "claude-code")
+        assert change.place.scope == "user"
+        assert change.entry is not None
+        assert str(folder) in str(change.entry["args"])
 
 
 def test_nothing_is_left_of_an_entry_that_was_not_there(bank: Bank) -> None:

@@ -15,13 +15,13 @@ from tests.frontends.cli.conftest import Run
 from tests.repo import hostile
 
 COMMANDS = (
-    "init", "import --help", "recall tantivy", "recall tantivy --since 7d --json", "notes", "show facts/bm25",
+    "init --include src", "import --help", "recall tantivy", "recall tantivy --since 7d --json", "notes", "show facts/bm25",
     "links facts/bm25", "tags", "stats", "config", "doctor", "sync", "sync --rebuild",
     "sync --compare", "remember words --source session", "remember words --name ideas/new",
     "append ideas/new more", "update ideas/new other", "edit ideas/new --old other --new others",
     "archive ideas/new", "mv ideas/new ideas/newer", "remember others --name ideas/second",
     "merge ideas/newer ideas/second --into ideas/one --text one", "rm ideas/one", "restore ideas/one",
-    "completion bash", "embedder list", "mcp --help", "eval --help", "watch --help", "serve mcp -h",
+    "trash list", "banks", "completion bash", "embedder list", "mcp --help", "eval --help", "watch --help", "serve mcp -h",
 )  # fmt: skip
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")

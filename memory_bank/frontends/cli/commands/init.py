@@ -35,7 +35,7 @@ GROUP = "Start"
     question, also in an existing bank; it sets memory.include in the bank's settings.
 
     With --user the bank is created in your own data folder instead: for notes that belong to no
-    project, or to a project whose repository you can't change. Use it with --bank.
+    project, or to a project whose repository you can't change. Use it with `--bank NAME`.
     """,
     examples=(
         ("memory-bank init", "in the working directory"),
@@ -75,7 +75,7 @@ def command(
             call.console.line("  ", (place(file), "place"))
         for path in made.included:
             call.console.line("  includes ", (named(path), "place"))
-        at = f"--bank {shlex.quote(shown)} " if user or folder else ""
+        at = f"--bank {shlex.quote(user or shown)} " if user or folder else ""
         call.console.line(
             "next: ", (f'memory-bank {at}remember "what should be known later"', "bold")
         )

@@ -1,0 +1,118 @@
+"""`memory-bank banks`: name banks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank import actions
+from memory_bank.errors import MemoryBankError
+from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli.command import as_command, shared_options
+from memory_bank.frontends.cli.console import place
+from memory_bank.frontends.cli.help import Group
+from memory_bank.frontends.rendering import named
+
+if TYPE_CHECKING:
+    from memory_bank.actions.banks import NamedBank
+
+GROUP = "Look after"
+
+
+@as_command(
+    "list",
+    why="""
+    Lists the banks that --bank accepts by name: those that you added, and those that
+    `memory-bank init --user` made in your data folder.
+    """,
+    examples=(("memory-bank banks", "the same"),),
+)
+def _list(call: Call) -> int:
+    """List the banks that have a name."""
+    found = actions.banks.banks()
+    if call.json:
+        call.document({"result_count": len(found), "banks": found})
+    elif found:
+        call.console.table(
+            ("name", "folder", ""),
+            [(named(one.name), named(one.path), _remark(one)) for one in found],
+        )
+    else:
+        call.remark("no bank has a name: see `memory-bank banks add -h`")
+    return FOUND if found else NOTHING
+
+
+def _remark(one: NamedBank) -> str:
+    if not one.exists:
+        return "missing"
+    return "your own" if one.own else ""
+
+
+@as_command(
+    "add",
+    why="""
+    Writes the name into your own settings, below [banks]. The folder may be any folder of Markdown
+    files, such as a vault, or a project with a bank; nothing is written to it. A name precedes a
+    folder of that name in the working directory, which is `--bank ./NAME`.
+    """,
+    examples=(
+        ("memory-bank banks add vault ~/Documents/vault", "name a folder of notes"),
+        ("memory-bank recall --bank vault sourdough", "search it from anywhere"),
+        ("memory-bank mcp install --client claude-code --bank vault --name vault", "for an agent"),
+    ),
+)
+@click.argument("name", metavar="NAME")
+@click.argument("path", metavar="PATH", type=click.Path(file_okay=False))
+def _add(call: Call, *, name: str, path: str) -> int:
+    """Name a folder of notes, or a project with a bank."""
+
+    def render(one: NamedBank) -> None:
+        call.console.line(f"added {one.name}: ", (place(one.path), "place"))
+        call.console.line("next: ", (f"memory-bank recall --bank {one.name} WORDS", "bold"))
+
+    call.answer(actions.banks.add(name, path), render)
+    return FOUND
+
+
+def _names(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+    try:
+        found = actions.banks.banks()
+    except MemoryBankError:
+        return []  # a shell can't show errors during completion
+    return [one.name for one in found if one.name.startswith(start) and not one.own]
+
+
+@as_command(
+    "remove",
+    why="Removes the name from your own settings. The folder and its notes stay.",
+    examples=(("memory-bank banks remove vault", "forget the name"),),
+)
+@click.argument("name", metavar="NAME", shell_complete=_names)
+def _remove(call: Call, *, name: str) -> int:
+    """Forget the name of a bank; its folder stays."""
+
+    def render(one: NamedBank) -> None:
+        call.console.line(
+            f"removed the name {one.name}; the folder stays: ", (place(one.path), "place")
+        )
+
+    call.answer(actions.banks.remove(name), render)
+    return FOUND
+
+
+command = Group(
+    "banks",
+    help="List, name and forget banks.",
+    why="""
+    A bank can be any folder of Markdown files. With a name, it is found in any working directory:
+    `--bank NAME`, or MEMORY_BANK=NAME. Without a subcommand, lists the names.
+    """,
+    examples=(
+        ("memory-bank banks", "list them"),
+        ("memory-bank banks add vault ~/Documents/vault", "name a folder"),
+    ),
+    default=_list,
+    commands={made.name or "": made for made in (_list, _add, _remove)},
+    params=shared_options(),
+)
