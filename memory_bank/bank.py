@@ -67,7 +67,8 @@ class Bank:
         """
         self.settings = settings
         self._load = load
-        self._loaded = note_files.signature(place)
+        self._files = note_files.settings_files(place)
+        self._loaded = note_files.signature(self._files)
         self._conditions = conditions = conditions or Conditions()
         self._index = OpenIndex(
             place, settings, lambda: self.logs, conditions.repairs, conditions.notices
@@ -204,7 +205,7 @@ class Bank:
 
         While a settings file can't be read, what was included stays.
         """
-        if self._load is None or self._loaded == (now := note_files.signature(self.layout)):
+        if self._load is None or self._loaded == (now := note_files.signature(self._files)):
             return
         self._loaded = now
         try:

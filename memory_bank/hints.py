@@ -25,6 +25,7 @@ class Hint(StrEnum):
     READ_AND_REPEAT = "read it again, then repeat the change on what it says now"
     LOOK_AND_REPEAT = "look at the notes and try again"
     CHOOSE_ANOTHER_NAME = "choose another name, or update that note"
+    CHOOSE_FREE_NAME = "choose another name"
     DELETE_INSTEAD = "to remove a note, delete it"
     CHANGE_INCLUDED = (
         "change the file itself in an editor, or write a note that links to it; to allow changes,"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def included(place: Layout, settings: Settings, index: Callable[[], Path]) -> In
         paths,
         bank=place.prefix.rstrip("/"),
         origin=f"the setting {_INCLUDE} ({_shown(origin, project)})",
-        known=partial(_known, tree, project) if tree else None,
+        known=partial(_known, tree, project) if tree else partial(_outside_git, project),
         history=CommitHistory(project, lambda: index() / "commits-included.db", paths),
         writable=[Path(path).expanduser().resolve() for path in settings.memory.writable_includes],
         optional=not origin.startswith(str(place.config)),
@@ -57,16 +57,56 @@ def includable(place: Layout, paths: Sequence[str]) -> Collection[str]:
     return () if root is None else root.scan().signatures
 
 
-def signature(place: Layout) -> tuple[object, ...]:
-    """Return what changes whenever the settings files of a bank change."""
-    return tuple(map(_signature, (place.config, config.user_file(os.environ))))
+def settings_files(place: Layout) -> tuple[str, ...]:
+    """Return the paths of the files with a bank's settings, which may not exist."""
+    return str(place.config), str(config.user_file(os.environ))
+
+
+def signature(files: Sequence[str]) -> tuple[object, ...]:
+    """Return what changes whenever one of these files changes."""
+    return tuple(map(_signature, files))
 
 
 def _known(tree: Path, project: Path, paths: Sequence[str]) -> Collection[str] | None:
     found = git.not_ignored(tree, project, paths)
-    if found is None:
-        return None
-    return {nfc(path).encode("utf-8", "replace").decode() for path in found}
+    return None if found is None else set(map(_text, found))
+
+
+def _outside_git(project: Path, paths: Sequence[str]) -> Collection[str] | None:
+    """Return the files of a project outside git; of a repository inside it, as git says."""
+    found: set[str] = set()
+    for path in paths:
+        place = project / path
+        tree = git.worktree(place)
+        if tree is None:
+            found.update(_all_files(project, place))
+            continue
+        listed = _known(tree, tree, [place.relative_to(tree).as_posix()])
+        if listed is None:
+            return None
+        found.update((tree.relative_to(project) / name).as_posix() for name in listed)
+    return found
+
+
+def _all_files(project: Path, place: Path) -> Iterator[str]:
+    """Yield the files at or below a path, except in repositories and hidden folders."""
+    if not place.is_dir():
+        yield _name(place, project)
+    for folder, below, files in os.walk(place):
+        below[:] = [name for name in below if name[0] != "."]
+        for inner in [Path(folder, name) for name in below]:
+            if not inner.is_symlink() and os.path.lexists(inner / ".git"):
+                below.remove(inner.name)
+        yield from (_name(Path(folder, name), project) for name in (*files, *below))
+
+
+def _name(file: Path, project: Path) -> str:
+    return _text(file.relative_to(project).as_posix())
+
+
+def _text(path: str) -> str:
+    """Return a path as `included.Known` has it."""
+    return nfc(path).encode("utf-8", "replace").decode()
 
 
 def _shown(origin: str, project: Path) -> str:
@@ -74,9 +114,9 @@ def _shown(origin: str, project: Path) -> str:
     return re.sub(rf"\A{re.escape(str(project))}/", "", origin)
 
 
-def _signature(file: Path) -> object:
+def _signature(file: str) -> object:
     try:
-        found = file.stat()
+        found = os.stat(file)  # noqa: PTH116  (before each answer)
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino

@@ -166,8 +166,9 @@ def test_no_tool_changes_them(bank: Bank, repository: Path, git: Git, change: st
 
 
 def test_their_names_are_taken(bank: Bank, repository: Path) -> None:
-    with pytest.raises(NoteExists):
+    with pytest.raises(NoteExists, match="included by the setting") as caught:
         create(bank, "CLAUDE", "another")
+    assert caught.value.hint == "choose another name"
     with pytest.raises(NoteExists):
         rename(bank, "facts/bm25", "docs/adr/0001-postgres")
     delete(bank, "facts/bm25")
@@ -324,11 +325,20 @@ def test_without_an_answer_of_git_nothing_is_included(
     assert "git can't say" in reasons(bank)["CLAUDE.md"]
 
 
-def test_outside_git_all_are_included(tmp_path: Path, opening: Opening) -> None:
+def test_outside_git_all_are_included_but_what_a_repository_inside_ignores(
+    tmp_path: Path, opening: Opening, git: Git
+) -> None:
     root = tmp_path / "plain"
     write(root, {".memories/a.md": "a\n", **FILES})
-    setting(root, *INCLUDE)
-    assert set(FILES) < paths(opening(root))
+    hidden = {"shop/.gitignore": "/private.md\n", "shop/private.md": "x\n", "shop/open.md": "x\n"}
+    write(root, {**hidden, "all/in/nested/a.md": "x\n", "all/b.md": "x\n", "all/.h/c.md": "x\n"})
+    os.symlink(root / "shop", root / "all/linked")
+    git(root, "init", "-q", "shop")
+    git(root, "init", "-q", "all/in/nested")
+    setting(root, *INCLUDE, "shop", "all")
+    bank = opening(root)
+    assert paths(bank) == {"a.md", *FILES, "shop/open.md", "all/b.md"}
+    assert set(reasons(bank)) == {"all/linked/"}
 
 
 @pytest.mark.parametrize(

@@ -81,8 +81,8 @@ def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) ->
     with bank.lock, bank.store.writing():
         moving = _current(bank, [old])[0]
         same = names.folded(new) == names.folded(old)
-        if bank.store.exists(new) and not same:
-            raise files.taken(new)
+        if not same:
+            bank.store.check_free(new)
         changes, broken = _relinked(bank, {old: new})
         data = bank.store.read_bytes(old)
         mine = next((change for change in changes if change.path == old), None)
@@ -137,8 +137,8 @@ def merge(
         names.check_new(goal)
     with bank.lock, bank.store.writing():
         rows = _current(bank, paths)
-        if goal not in paths and bank.store.exists(goal):
-            raise files.taken(goal)
+        if goal not in paths:
+            bank.store.check_free(goal)
         kept = next((row for row in rows if row.path == goal), None)
         source = {"source_type": source_type, "source_agent": agent_name(source_agent)}
         text = _merged_text(rows, kept, content, check_tags(tags), source)

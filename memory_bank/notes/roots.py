@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from memory_bank.errors import NoteReadOnly
+from memory_bank.errors import NoteExists, NoteReadOnly
 from memory_bank.hints import Hint
 from memory_bank.inotify import InotifyQueue
 from memory_bank.notes import files, folders
@@ -232,6 +232,15 @@ class Roots:
                 " memory-bank changes its text, but does not move or remove it",
                 Hint.MOVE_INCLUDED,
             )
+
+    def taken(self, key: str) -> NoteExists | None:
+        """Return the error for a name that an included file has; None if there is none."""
+        if self.included is None or not (self.is_included(key) and self.included.has(key)):
+            return None
+        return NoteExists(
+            f"{key} is taken: it is a file of the project, included by {self.included.origin}",
+            Hint.CHOOSE_FREE_NAME,
+        )
 
     def close(self) -> None:
         """Stop watching, and close all files."""

@@ -113,6 +113,11 @@ class Store:
             ]
         return bool(places)
 
+    def check_free(self, path: str) -> None:
+        """Raise NoteExists if the name of a new note is taken."""
+        if self.exists(path):
+            raise self.roots.taken(path) or files.taken(path)
+
     def create(self, path: str, text: str, *, given: str = "") -> str:
         """Write a new note and return its etag; raise NoteExists when the name is taken.
 
@@ -129,8 +134,7 @@ class Store:
     def check_new(self, path: str, text: str, *, given: str = "") -> None:
         """Raise the error that `create` would raise for this path and text."""
         names.check_new(path)
-        if self.exists(path):
-            raise files.taken(path)
+        self.check_free(path)
         merge_conflicts.check(path, text)
         self._check_secrets(text, (), given=given, path=path)
 
@@ -255,8 +259,7 @@ class Store:
         with self.writing():
             found = self.chosen(path, version)
             target = target or found.path
-            if self.exists(target):
-                raise files.taken(target)
+            self.check_free(target)
             self._placing(target)
             with (
                 self._in_trash(found) as source,
