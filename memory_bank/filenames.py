@@ -13,23 +13,28 @@ TEXT_SUFFIXES = (".mdx", ".mdown", ".mkd", ".mkdn", ".text", ".txt")
 TEMPORARY_PREFIX = ".mb-"
 """Prefix of temporary files; one that a killed process left is removed later."""
 
+_LONGEST_PART = 255
+"""Bytes of a part of a path that common file systems take."""
 JOURNAL_PREFIX = ".journal-"
 """Prefix of the folder in the trash with an unfinished change of several files."""
 
 
 def outside(path: str) -> str:
     """Return why a path can't be that of a file or folder of the project; empty if it can."""
-    if not path.strip():
-        return "is empty: name a folder or a file, or the whole project with '.'"
-    if any(char < " " or char == "\x7f" for char in path):
-        return "has a control character"
-    if "\\" in path:
-        return "has a backslash: write '/' between folders"
-    if path.startswith(("/", "~")) or path[1:2] == ":":
-        return "is not relative: name it by its path below the project"
-    if ".." in path.split("/"):
-        return "leads out of the project"
-    return ""
+    parts = path.split("/")
+    wrong = {
+        "is empty: name a folder or a file, or the whole project with '.'": not path.strip(),
+        "has a control character": any(char < " " or char == "\x7f" for char in path),
+        "has a backslash: write '/' between folders": "\\" in path,
+        "is not relative: name it by its path below the project": (
+            path.startswith(("/", "~")) or path[1:2] == ":"
+        ),
+        "leads out of the project": ".." in parts,
+        f"has a part of more than {_LONGEST_PART} bytes": any(
+            len(part.encode(errors="replace")) > _LONGEST_PART for part in parts
+        ),
+    }
+    return next((reason for reason, holds in wrong.items() if holds), "")
 
 
 def relative(path: str) -> str:

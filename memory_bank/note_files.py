@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
@@ -32,7 +33,7 @@ def included(place: Layout, settings: Settings, index: Callable[[], Path]) -> In
 
     A bank that is not in a project includes nothing: all files below it are its notes.
     """
-    paths = settings.memory.include
+    paths = [posixpath.normpath(path) for path in settings.memory.include]
     if not (paths and place.prefix):
         return None
     project = place.project

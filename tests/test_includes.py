@@ -255,7 +255,8 @@ def test_the_user_may_let_their_text_be_changed(
 
 
 @pytest.mark.parametrize(
-    "path", ["..", "docs/../../x", "/etc", "~/x", "C:/x", "docs\\\\adr", "", " ", "a\\u0000b"]
+    "path",
+    ["..", "docs/../../x", "/etc", "~/x", "C:/x", "docs\\\\adr", "", " ", "a\\u0000b", "é" * 128],
 )
 def test_a_path_out_of_the_project_is_refused(
     repository: Path, opening: Opening, path: str
@@ -323,6 +324,26 @@ def test_without_an_answer_of_git_nothing_is_included(
     bank = opening(repository)
     assert found(bank, "osprey") == []
     assert "git can't say" in reasons(bank)["CLAUDE.md"]
+
+
+def test_the_project_may_be_a_folder_of_a_repository(
+    repository: Path, opening: Opening, git: Git
+) -> None:
+    part = repository / "services/pay"
+    write(
+        part,
+        {".memories/a.md": "a\n", "docs/b.md": "kestrel [x](../README.md)\n", "README.md": "x\n"},
+    )
+    write(part, {".gitignore": "no.md\n", "docs/no.md": "kestrel\n"})
+    setting(part, "docs/", "./README.md")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "Pay")
+    bank = opening(part)
+    assert found(bank, "kestrel") == ["docs/b.md"]
+    moment = int(git(repository, "log", "-1", "--format=%at"))
+    shown = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(moment))
+    assert {show(bank, name).created_at for name in ("docs/b", "README")} == {shown}
+    assert [link.target for link in links_of(bank, "docs/b").outgoing] == ["README.md"]
 
 
 def test_outside_git_all_are_included_but_what_a_repository_inside_ignores(

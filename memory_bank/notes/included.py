@@ -42,15 +42,14 @@ class IncludedRoot(Root):
         writable: Sequence[Path] = (),
         optional: bool = False,
     ) -> None:
-        """Include `paths` below `project`, which is resolved, except those in its folder `bank`.
+        """Include normalised `paths` of `project`, a resolved folder, except in its folder `bank`.
 
         `known` is None outside git. `origin` says where they are set. Notes at or below the
         absolute paths `writable` may be changed. A missing path is no fault if it is `optional`.
         """
         super().__init__(project, history=history)
         self.origin = origin
-        inside = (posixpath.normpath(path) for path in paths)
-        self._paths = tuple(dict.fromkeys(path for path in inside if not _below(path, bank)))
+        self._paths = tuple(dict.fromkeys(path for path in paths if not _below(path, bank)))
         self._known = known
         self._writable = tuple(writable)
         self._optional = optional
@@ -158,9 +157,10 @@ class IncludedRoot(Root):
         return Watched(self.folder / path, recursive=False)
 
     def _stat(self, path: str) -> os.stat_result | None:
-        if path == ".":
-            return self.folder.lstat()
-        return folders.stat_of(self.folder, path)
+        try:
+            return self.folder.lstat() if path == "." else folders.stat_of(self.folder, path)
+        except OSError:
+            return None  # the scan says why
 
 
 def _below(path: str, folder: str) -> bool:

@@ -96,8 +96,11 @@ class Root:
         return [Watched(self.folder)]
 
     def has(self, key: str) -> bool:
-        """Tell whether there is a file with the path of a note, or something else."""
-        return folders.stat_of(self.folder, key) is not None
+        """Tell whether there may be a file with the path of a note, or something else."""
+        try:
+            return folders.stat_of(self.folder, key) is not None
+        except OSError:
+            return True  # reading it says why it can't be read
 
     def refresh(self, *, again: bool = False) -> bool:
         """Read the dates of undated notes from git; tell whether any changed."""

@@ -67,6 +67,7 @@ def _show(call: Call, note: Shown, *, raw: bool) -> None:
         "" if note.status == "active" else note.status,
         f"id {note.note_id}" if note.note_id != note.path else "",
         count(note.backlinks_count, "backlink"),
+        "included" if note.included else "",
         f"edited by {', '.join(note.edited_by)}" if note.edited_by else "",
     ]
     console.line((" · ".join(filter(None, about)), "tag"))
