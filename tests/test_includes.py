@@ -30,6 +30,7 @@ from memory_bank import (
     show,
     update,
 )
+from memory_bank.actions.listing import known_names
 from memory_bank.actions.maintenance import Changed, compare, follow
 from memory_bank.config import user_file
 from memory_bank.errors import BadSetting, NoteExists, NoteNotFound, NoteReadOnly
@@ -299,7 +300,8 @@ def test_links_out_missing_and_special_files_are_listed_not_read(
 def test_ignored_files_are_never_notes(repository: Path, opening: Opening, git: Git) -> None:
     rules = "secret*.md\n/private/\nnode_modules/\n/GEMINI.md\n"
     write(repository, {
-        ".gitignore": rules, "docs/adr/secret-plan.md": "kestrel\n", "private/a.md": "kestrel\n",
+        ".gitignore": rules, "docs/adr/e\u0301te\u0301/n.md": "heron\n",
+        "docs/adr/secret-plan.md": "kestrel\n", "private/a.md": "kestrel\n",
         "node_modules/x/README.md": "kestrel\n", "GEMINI.md": "kestrel\n",
         "nested/b.md": "kestrel\n", "docs/adr/secret-tracked.md": "merlin\n",
     })  # fmt: skip
@@ -309,12 +311,18 @@ def test_ignored_files_are_never_notes(repository: Path, opening: Opening, git: 
     bank = opening(repository)
     assert found(bank, "kestrel") == ["docs/adr/0002-redis.md"]
     assert found(bank, "merlin") == ["docs/adr/secret-tracked.md"]
+    assert found(bank, "heron") == ["docs/adr/e\u0301te\u0301/n.md"]
     reason = "git knows no file of it: it is ignored, empty, or part of another repository"
     assert reasons(bank) == dict.fromkeys(("private", "GEMINI.md", "nested"), reason)
     for _ in range(3):
         found(bank, "kestrel")
     write(repository, {"docs/adr/secret-2.md": "kestrel\n", "docs/adr/new.md": "kestrel\n"})
     assert set(found(bank, "kestrel")) == {"docs/adr/0002-redis.md", "docs/adr/new.md"}
+    write(repository, {f"docs/adr/many{n}.md": "many\n" for n in range(150)})
+    write(repository, {f"docs/adr/secret{n}.md": "many\n" for n in range(150)})
+    assert recall(bank, "many", 100, "lexical").result_count == 100
+    secret = [name for name in known_names(bank) if "secret" in name]
+    assert secret == ["docs/adr/secret-tracked"]
 
 
 def test_without_an_answer_of_git_nothing_is_included(

@@ -12,6 +12,7 @@ from stat import S_ISDIR, S_ISLNK, S_ISREG
 from memory_bank.errors import BadName, NoBank, StorageFailed
 from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX, TEXT_SUFFIXES
 from memory_bank.notes.folders import held, open_folder, stat_of
+from memory_bank.notes.unicode_form import nfc
 
 StatSignature = tuple[int, int, int, int]
 """Size, mtime and ctime in ns, inode: they change whenever the file's bytes change."""
@@ -60,8 +61,9 @@ def scan(root: Path) -> Scan:
 def scan_part(root: Path, path: str, found: Scan, folders: Collection[str] | None = None) -> str:
     """Add a file below `root`, or the Markdown files of a folder, to a scan.
 
-    Only those subfolders are read that `folders` has, with a slash at their ends. Returns why the
-    file or folder can't be read, else an empty text. Raises StorageFailed as `scan` does.
+    Only those subfolders are read that `folders` has, in NFC and with a slash at their ends.
+    Returns why the file or folder can't be read, else an empty text. Raises StorageFailed as `scan`
+    does.
     """
     try:
         if path == ".":
@@ -179,7 +181,7 @@ def _walk(
 def _entered(names: list[str], prefix: str, folders: Collection[str] | None) -> list[str]:
     if folders is None:
         return names
-    return [name for name in names if f"{prefix}{name}/" in folders]
+    return [name for name in names if nfc(f"{prefix}{name}/") in folders]
 
 
 def _unreadable(folder: str, error: OSError) -> StorageFailed:

@@ -23,6 +23,8 @@ Known = Callable[[Sequence[str]], "Collection[str] | None"]
 
 Their names are NFC, with `?` for what is not UTF-8."""
 
+_MOST_LOOKED_AT = 100
+"""Number of changed files above which all are scanned, with one call of git."""
 _NO_FILE = "git knows no file of it: it is ignored, empty, or part of another repository"
 _UNKNOWN = "git can't say which of its files are ignored: try `git status` there"
 
@@ -44,8 +46,8 @@ class IncludedRoot(Root):
     ) -> None:
         """Include normalised `paths` of `project`, a resolved folder, except in its folder `bank`.
 
-        `known` is None outside git. `origin` says where they are set. Notes at or below the
-        absolute paths `writable` may be changed. A missing path is no fault if it is `optional`.
+        If `known` is None, git ignores none. `origin` says where they are set. Notes at or below
+        the absolute paths `writable` may be changed. A missing path is no fault if `optional`.
         """
         super().__init__(project, history=history)
         self.origin = origin
@@ -81,7 +83,7 @@ class IncludedRoot(Root):
             reason = file_scan.scan_part(self.folder, path, found, above)
             if reason == file_scan.MISSING and self._optional:
                 continue
-            if not (reason or known is None or any(_below(one, path) for one in known)):
+            if not (reason or known is None or any(_below(one, nfc(path)) for one in known)):
                 reason = _NO_FILE
             if reason:
                 refused[path] = reason
@@ -91,6 +93,8 @@ class IncludedRoot(Root):
 
     def look(self, keys: Collection[str]) -> Scan | None:
         """Return the signatures of some notes; None if a file exists but can't be a note."""
+        if len(keys) > _MOST_LOOKED_AT:
+            return None
         found = super().look(keys)
         if found is None or not found.signatures or self._known is None:
             return found
