@@ -80,6 +80,8 @@ class Dates(NamedTuple):
 
     created: float = 0.0
     updated: float = 0.0
+    stated: bool = False
+    """Whether the document itself says when it was created, not only the file or its commits."""
 
 
 class Committed(NamedTuple):

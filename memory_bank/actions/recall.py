@@ -73,8 +73,11 @@ class RecalledNote(NamedTuple):
     last_accessed_at: str
     """Before this answer; empty if it was never accessed."""
     relevance_score: float
+    """The likelihood that it answers the query, 0 to 1."""
     reasons: tuple[Reason, ...]
     also: tuple[Also, ...]
+    weak: bool = False
+    """Whether that likelihood is too low for an answer."""
     superseded_by: str | None = None
     links: tuple[LinkShown, ...] | None = None
     """Links to the note or ghost of `linked_to`, the most relevant first."""
@@ -90,6 +93,8 @@ class Recalled(NamedTuple):
     result_count: int
     notes: tuple[RecalledNote, ...]
     problem: str | None = None
+    answered: bool = True
+    """Whether any note is more than a weak match."""
     notices: tuple[str, ...] = ()
     """How words of time restricted the answer, and what may be mistyped in the query."""
 
@@ -106,6 +111,7 @@ def recall(
     before: str | datetime | None = None,
     linked_to: str | None = None,
     include_archived: bool = False,
+    min_score: float = 0.0,
     count_access: bool = True,
     progress: "Progress | None" = None,
 ) -> Recalled:
@@ -116,14 +122,18 @@ def recall(
     with those links, the most relevant link first; if none matches the query, all of them. Words of
     time in the query (`last week`) restrict it as `since` and `before` do, unless these are given;
     if no note of that time matches, all dates are searched. `notices` says both.
-    Unless `count_access` is false, each returned note's access count is then increased by one.
-    Raises BadInput for an unknown mode or time, NoteNotFound for a `linked_to` that is neither a
-    note nor a file.
+    Notes whose `relevance_score` is below `min_score` are left out; those too unlikely to answer
+    come last, marked as weak. Unless `count_access` is false, the access counts of the others are
+    then increased by one.
+    Raises BadInput for an unknown mode or time or a `min_score` beyond 1, NoteNotFound for a
+    `linked_to` that is neither a note nor a file.
     """
     bank.settings.check_enabled()
     mode = mode or bank.settings.search.mode
     if mode not in MODES:
         raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
+    if not 0 <= min_score <= 1:
+        raise BadInput(f"{min_score} is no likelihood", "give one from 0 to 1")
     wanted = _Wanted(
         query=query,
         conditions=conditions(tags=tags, types=type, since=since, before=before),
@@ -131,6 +141,7 @@ def recall(
         limit=min(max(bank.settings.search.limit if limit is None else limit, 1), MOST),
         archived=include_archived,
         node="" if linked_to is None else node_of(bank, linked_to),
+        min_score=min_score,
         times=since is None and before is None,
     )
     with bank.lock:
@@ -139,9 +150,10 @@ def recall(
             answer, hits, _ = _answer(bank, wanted._replace(query="", words=query), progress)
             problem = answer.problem or (_WORDLESS if hits else None)
             answer = answer._replace(query=query, problem=problem)
-        if not (count_access and hits):
+        used = [hit.document.known_as for hit in hits if not hit.weak]
+        if not (count_access and used):
             return answer
-        uncounted = bank.logs.access.add((hit.document.known_as for hit in hits), time.time())
+        uncounted = bank.logs.access.add(used, time.time())
         return answer._replace(problem=answer.problem or uncounted or None)
 
 
@@ -153,6 +165,7 @@ class _Wanted(NamedTuple):
     archived: bool
     node: str
     """The note or ghost that hits must link to; empty for any."""
+    min_score: float
     times: bool
     """Whether words of time in the query restrict it."""
     kinds: bool = True
@@ -214,6 +227,7 @@ def _answer(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> _Answer
         fallback_reason=found.result.fallback_reason or None,
         result_count=len(kept),
         notes=kept,
+        answered=not all(note.weak for note in kept),
         problem=problem or None,
         notices=found.notices,
     )
@@ -254,6 +268,7 @@ def _search(bank: Bank, view: View, wanted: _Wanted) -> _Found:
         within if links is None else within.narrowed(links),
         mode=wanted.mode,
         limit=wanted.limit,
+        min_score=wanted.min_score,
         now=time.time(),
     )
     by_note = {
@@ -325,6 +340,7 @@ def _recalled(
             )
             for passage, score in hit.also
         ),
+        weak=hit.weak,
         superseded_by=hit.superseded_by or None,
         links=links,
     )

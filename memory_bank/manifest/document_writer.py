@@ -31,7 +31,8 @@ _DOCUMENT_TABLES = (
     "fields", "names", "sections", "passages", "anchors", "links", "faults",
 )  # fmt: skip
 _COLUMNS = (
-    "size = ?, reason = ?, known_as = ?, title = ?, created = ?, updated = ?, hidden = ?, data = ?"
+    "size = ?, reason = ?, known_as = ?, title = ?, created = ?, updated = ?, stated = ?,"
+    " hidden = ?, data = ?"
 )
 _LINKS = (
     "links (document, line, kind, type, target, name, second_name, ghost, heading, anchor, text,"
@@ -71,7 +72,7 @@ def put_unreadable(
     manifest.executemany(
         f"UPDATE documents SET {_COLUMNS} WHERE id = ?",
         (
-            (one.size, one.reason, "", "", 0, 0, 0, "{}", number)
+            (one.size, one.reason, "", "", 0, 0, 0, 0, "{}", number)
             for number, (one, _) in zip(numbers, found.values(), strict=True)
         ),
     )
@@ -81,7 +82,7 @@ def put_unreadable(
 def update_signatures(manifest: Manifest, found: Mapping[str, Unchanged]) -> None:
     """Record the signatures and dates of documents whose content is the same."""
     manifest.executemany(
-        "UPDATE documents SET signature = ?, created = ?, updated = ? WHERE key = ?",
+        "UPDATE documents SET signature = ?, created = ?, updated = ?, stated = ? WHERE key = ?",
         ((one.signature, *one.dates, key) for key, one in found.items()),
     )
 
@@ -179,7 +180,7 @@ def entries_of(manifest: Manifest, number: int, document: Document) -> list[Entr
 def _values(one: Document) -> Row:
     data = json.dumps(one.data, ensure_ascii=False, default=str) if one.data else "{}"
     return (
-        one.size, "", one.id, one.title, one.dates.created, one.dates.updated, one.hidden, data,
+        one.size, "", one.id, one.title, *one.dates, one.hidden, data,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged
 
-VERSION = 11
+VERSION = 12
 """Changes whenever the tables change: the index is then rebuilt."""
 
 SEPARATOR = "\x1f"
@@ -38,7 +38,7 @@ CREATE TABLE documents (
     signature TEXT NOT NULL, hash BLOB NOT NULL, size INTEGER NOT NULL DEFAULT 0,
     reason TEXT NOT NULL DEFAULT '', known_as TEXT NOT NULL DEFAULT '',
     title TEXT NOT NULL DEFAULT '', created REAL NOT NULL DEFAULT 0,
-    updated REAL NOT NULL DEFAULT 0,
+    updated REAL NOT NULL DEFAULT 0, stated INTEGER NOT NULL DEFAULT 0,
     hidden INTEGER NOT NULL DEFAULT 0, data TEXT NOT NULL DEFAULT '{}'
 );
 CREATE INDEX documents_state ON documents (state) WHERE state <> 1;

@@ -17,6 +17,23 @@ _SHAPE = (
     r"(?:[T ]+(?P<time>[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?))?"
     r"\s*(?P<zone>Z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?"
 )
+_NAME = re.compile(
+    r"(?:\A|(?<=[-_. ]))([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])"
+    r"|\A([0-9]{4})-([0-9]{2})(?=[-_. ]|\Z)"
+)
+"""A day anywhere in a name, or a month at its start."""
+
+
+def in_name(path: str) -> datetime | None:
+    """Return the date in a file's name, else in that of its folder: `journal/2026-11-19.md`."""
+    *folders, name = path.split("/")
+    for part in (name.removesuffix(".md"), *folders[-1:]):
+        if found := _NAME.search(part):
+            year, month, day, only_year, only_month = found.groups()
+            moment = to_datetime(f"{year or only_year}-{month or only_month}-{day or '01'}")
+            if moment is not None and moment.year in _YEARS:
+                return moment
+    return None
 
 
 def to_datetime(value: object) -> datetime | None:

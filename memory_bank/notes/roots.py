@@ -11,6 +11,7 @@ from memory_bank.errors import NoteExists, NoteReadOnly
 from memory_bank.hints import Hint
 from memory_bank.inotify import InotifyQueue
 from memory_bank.notes import files, folders
+from memory_bank.notes.dates import in_name
 from memory_bank.notes.file_scan import UNKNOWN, StatSignature, look, scan, trusted
 from memory_bank.notes.folders import Entry
 from memory_bank.notes.note import Meta
@@ -134,14 +135,16 @@ class Root:
     def dates(self, meta: Meta, key: str, found: StatSignature, data: bytes) -> Dates:
         """Return when a note was created and updated.
 
-        Created: the date in the front matter, else of the first commit, else the file's mtime.
+        Created: the date in the front matter, else in the name, else of the first commit, else the
+        file's mtime.
         Updated: the latest of the date in the front matter (else the creation), of the last commit,
         and, if the file differs from HEAD, of its mtime, which a checkout or a copy also sets.
         """
         committed = self._history.of(key) if self._history else None
         mtime = found[1] / 1e9
-        if meta.created_at is not None:
-            created = meta.created_at.timestamp()
+        stated = meta.created_at or in_name(key)
+        if stated is not None:
+            created = stated.timestamp()
         else:
             created = committed.first if committed else mtime
         moments = [meta.updated_at.timestamp() if meta.updated_at else created]
@@ -149,7 +152,7 @@ class Root:
             moments.append(committed.last)
         if self._edited(committed, data, meta, created, mtime):
             moments.append(mtime)
-        return Dates(created, max(moments))
+        return Dates(created, max(moments), stated is not None)
 
     def _edited(
         self, committed: Committed | None, data: bytes, meta: Meta, created: float, mtime: float

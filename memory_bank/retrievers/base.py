@@ -79,13 +79,22 @@ class Match(NamedTuple):
     """Length of the passage in words; 0 if the retriever doesn't store it."""
 
 
+class Scale(NamedTuple):
+    """What the scores of one question mean."""
+
+    unrelated: float
+    """Score of a passage that has nothing to do with the question."""
+    perfect: float
+    """Score of a passage that has all that the question asks for."""
+
+
 class Matches:
     """The matches of one retriever, best first, in columns.
 
     Hundreds of matches are ranked for ten hits; an object for each would double the time.
     """
 
-    __slots__ = ("documents", "rows", "scores", "words")
+    __slots__ = ("documents", "rows", "scale", "scores", "words")
 
     def __init__(
         self,
@@ -93,12 +102,14 @@ class Matches:
         documents: Sequence[int] = (),
         scores: Sequence[float] = (),
         words: Sequence[int] = (),
+        scale: Scale | None = None,
     ) -> None:
-        """Take columns of equal length; `words` may be empty."""
+        """Take columns of equal length; `words` may be empty; without a scale, the best is 1."""
         self.rows = rows
         self.documents = documents
         self.scores = scores
         self.words = words
+        self.scale = scale or Scale(0.0, max(scores, default=0.0))
 
     def __len__(self) -> int:
         """Count the matches."""
@@ -110,10 +121,10 @@ class Matches:
         return map(Match, self.rows, self.documents, self.scores, words)
 
     @classmethod
-    def of(cls, matches: Iterable[Match]) -> Self:
+    def of(cls, matches: Iterable[Match], scale: Scale | None = None) -> Self:
         """Make columns of single matches."""
-        columns = tuple(zip(*matches, strict=True))
-        return cls(*columns) if columns else cls()
+        rows, documents, scores, words = tuple(zip(*matches, strict=True)) or ((),) * 4
+        return cls(rows, documents, scores, words, scale)
 
 
 class Retriever(Protocol):

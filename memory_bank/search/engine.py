@@ -1,6 +1,6 @@
 """Query the retrievers, fuse their matches, boost the scores and group passages by document."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, cast
 
@@ -12,9 +12,11 @@ from memory_bank.manifest.documents import DocumentRow, PassageRow
 from memory_bank.manifest.manifest import Manifest, filled_key
 from memory_bank.retrievers import RetrieverSet, in_mode
 from memory_bank.retrievers.base import Matches, Question, Retriever, Scope
+from memory_bank.retrievers.keyword.analyzer import weighted_stems
 from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.retrievers.vectors import DISABLED
-from memory_bank.search import boosts
+from memory_bank.search import candidates
+from memory_bank.search.candidates import Accesses, Candidate
 from memory_bank.search.fusion import Ranked, by_ranks
 from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.ranking import Evidence, ExtraMatches, rank
@@ -31,16 +33,11 @@ _OWN_PART = frozenset({"keyword", "notes", "vectors"})
 """Retrievers with their own part in the ranking."""
 _MIN_COVERAGE = 0.95
 """Share of passages that must have a vector before a retriever is queried."""
-_EXTRA_CANDIDATES = 16
-"""Candidates beyond the limit, since superseded ones move down."""
+_RANK_EXPONENT = 8
+"""Exponent of scores by ranks before boosts: they lie so close together that a boost of 1.2 would
+otherwise be worth a dozen places at the top."""
 _MAX_ALSO = 3
 """Maximum number of other sections of a note in its hit."""
-_SUPERSEDED_FACTOR = 0.5
-"""Factor for the score of a superseded note."""
-_SUCCESSOR_FACTOR = 1.01
-"""Factor from the score of a superseded note to that of its successor, if that was lower."""
-
-Accesses = Callable[[Collection[str]], Mapping[str, Access]]
 
 
 class Hit(NamedTuple):
@@ -48,12 +45,14 @@ class Hit(NamedTuple):
 
     document: DocumentRow
     score: float
-    """0 to 1; the best of an answer need not be 1."""
+    """The likelihood that it answers the question, 0 to 1."""
     reasons: tuple[Reason, ...]
     best: PassageRow
     also: tuple[tuple[PassageRow, float], ...]
     access: Access
     superseded_by: str = ""
+    weak: bool = False
+    """Whether its likelihood is too low for an answer."""
 
 
 class SearchResult(NamedTuple):
@@ -62,20 +61,6 @@ class SearchResult(NamedTuple):
     hits: tuple[Hit, ...]
     mode: str
     fallback_reason: str = ""
-
-
-class _Candidate:
-    """A note that may become a hit, with its best passage."""
-
-    __slots__ = ("access", "boosts", "document", "row", "score", "superseded_by")
-
-    def __init__(self, document: int, row: int, score: float) -> None:
-        self.document = document
-        self.row = row
-        self.score = score
-        self.boosts: list[Reason] = []
-        self.access: Access = NEVER
-        self.superseded_by = ""
 
 
 class RetrieverMatches(NamedTuple):
@@ -99,9 +84,19 @@ class Engine:
         self._accesses = accesses
 
     def search(
-        self, question: Question, scope: Scope, *, mode: str, limit: int, now: float
+        self,
+        question: Question,
+        scope: Scope,
+        *,
+        mode: str,
+        limit: int,
+        now: float,
+        min_score: float = 0.0,
     ) -> SearchResult:
-        """Return the best documents in scope for a question, at most `limit`."""
+        """Return the best documents in scope for a question, at most `limit`.
+
+        Those whose likelihood is too low for an answer come last and are marked as weak.
+        """
         if scope.only is not None and not scope.only:
             return SearchResult((), mode)
         if not question.text.strip() and not question.strict:
@@ -109,11 +104,17 @@ class Engine:
         results = self._query(question, scope, mode)
         used = "lexical" if results.reason else mode
         ranking = self._rank(results, question, scope)
-        candidates = self._candidates(ranking, limit)
-        self._boost(candidates, now)
-        self._rank_superseded(candidates)
-        best = sorted(candidates.values(), key=lambda one: (-one.score, one.document))[:limit]
-        return SearchResult(self._hits(best, ranking), used, results.reason)
+        settings = self._settings.memory
+        found = candidates.candidates(self._manifest, ranking, settings, limit)
+        candidates.boost(self._manifest, found, self._accesses, settings, now)
+        candidates.rank_superseded(self._manifest, found)
+        words = len(weighted_stems(question.text))
+        candidates.judge(found, ranking, words, by_words="keyword" in results.matches)
+        ranked = sorted(
+            (one for one in found.values() if one.shown and one.likelihood >= min_score),
+            key=lambda one: (one.weak, -one.score, one.document),
+        )
+        return SearchResult(self._hits(ranked[:limit], ranking), used, results.reason)
 
     def _query(self, question: Question, scope: Scope, mode: str) -> RetrieverMatches:
         """Query the retrievers of a mode; if `semantic` is unavailable, those of `lexical`."""
@@ -158,7 +159,7 @@ class Engine:
             return matches
         strict = question._replace(text="", preferred=())
         allowed = set(self._keyword_index().find(strict, STRICT_DEPTH, scope).rows)
-        return Matches.of(match for match in matches if match.row in allowed)
+        return Matches.of((match for match in matches if match.row in allowed), matches.scale)
 
     def _keyword_index(self) -> KeywordIndex:
         return cast("KeywordIndex", self._retrievers.get("keyword"))
@@ -178,20 +179,23 @@ class Engine:
         )
 
     def _rank(self, results: RetrieverMatches, question: Question, scope: Scope) -> Ranking:
-        if self._settings.search.fusion == "rrf":
-            ranked = [
-                Ranked(name, self._allowed(matches, question, scope, results.retrievers[name]))
-                for name, matches in results.matches.items()
-                if results.retrievers[name].unit == "passages"
-            ]
-            return by_ranks(ranked, self._settings.search.rrf_k)
         evidence = self._evidence(results, question, scope)
         found = {number for matches in results.matches.values() for number in matches.documents}
         context = neighbourhood.context(self._manifest, found)
         if context.following and evidence.lexical:
             notes = cast("KeywordIndex", self._retrievers.get("notes"))
             evidence = evidence._replace(titled=notes.title_matches(question))
-        return rank(evidence, context, partial(documents.code_ratio, self._manifest))
+        ranking = rank(evidence, context, partial(documents.code_ratio, self._manifest))
+        if self._settings.search.fusion != "rrf":
+            return ranking
+        ranked = [
+            Ranked(name, self._allowed(matches, question, scope, results.retrievers[name]))
+            for name, matches in results.matches.items()
+            if results.retrievers[name].unit == "passages"
+        ]
+        fused = by_ranks(ranked, self._settings.search.rrf_k)
+        spread = {row: score**_RANK_EXPONENT for row, score in fused.scores.items()}
+        return fused._replace(scores=spread, relevance=ranking.scores)
 
     def _evidence(self, results: RetrieverMatches, question: Question, scope: Scope) -> Evidence:
         """Assign the matches of each retriever to their part of the ranking."""
@@ -204,7 +208,9 @@ class Engine:
                 weight, code_weight = vectors.weight, getattr(vectors, "code_weight", 1.0)
                 if not lexical:
                     least = getattr(vectors, "similarity_threshold", 0.0)
-                    semantic = Matches.of(match for match in semantic if match.score >= least)
+                    semantic = Matches.of(
+                        (match for match in semantic if match.score >= least), semantic.scale
+                    )
         return Evidence(
             lexical=lexical,
             notes=results.matches.get("notes", Matches()),
@@ -212,6 +218,7 @@ class Engine:
             weight=weight,
             code_weight=code_weight,
             mean_words=documents.mean_words(self._manifest),
+            by_words="keyword" in results.matches,
             extra=tuple(
                 ExtraMatches(
                     name,
@@ -225,60 +232,7 @@ class Engine:
             ),
         )
 
-    def _candidates(self, ranking: Ranking, limit: int) -> dict[int, _Candidate]:
-        """Return the notes that can be among the best after boosts, by number."""
-        last = limit + (_EXTRA_CANDIDATES if neighbourhood.any_supersedes(self._manifest) else 0)
-        owner, scores = ranking.owner, ranking.scores
-        found: dict[int, _Candidate] = {}
-        least = 0.0
-        for row in sorted(scores, key=scores.__getitem__, reverse=True):
-            score = scores[row]
-            if score < least:
-                break
-            candidate = found.get(owner[row])
-            if candidate is None:
-                found[owner[row]] = _Candidate(owner[row], row, score)
-                if len(found) == last:
-                    least = score / boosts.upper_bound(self._settings.memory)
-            elif score == candidate.score:
-                candidate.row = min(
-                    row, candidate.row
-                )  # of equal scores, the first passage is shown
-        return found
-
-    def _boost(self, candidates: Mapping[int, _Candidate], now: float) -> None:
-        settings = self._settings.memory
-        dates = self._manifest.cached(documents.dates) or documents.dates(
-            self._manifest, candidates.keys()
-        )
-        seen = self._accesses([dates[number][1] for number in candidates if number in dates])
-        for number, candidate in candidates.items():
-            created, key = dates.get(number, (0.0, ""))
-            factors = [("recency", boosts.recency(settings, created, now))]
-            if key in seen:
-                candidate.access = seen[key]
-                factors.append(("access", boosts.access(settings, candidate.access, now)))
-            for name, factor in factors:
-                if factor != 1.0:
-                    candidate.score *= factor
-                    candidate.boosts.append(Reason(name, "boost", factor))
-
-    def _rank_superseded(self, candidates: Mapping[int, _Candidate]) -> None:
-        """Rank a superseded note below its successor, whose score is raised if needed."""
-        if not neighbourhood.any_supersedes(self._manifest):
-            return
-        for old, (new, path) in neighbourhood.superseded(self._manifest, candidates.keys()).items():
-            candidate = candidates[old]
-            candidate.superseded_by = path
-            candidate.score *= _SUPERSEDED_FACTOR
-            candidate.boosts.append(Reason("superseded", f"by {path}", _SUPERSEDED_FACTOR))
-            successor = candidates.get(new)
-            if successor is not None and 0 < successor.score <= candidate.score:
-                factor = _SUCCESSOR_FACTOR * candidate.score / successor.score
-                successor.score *= factor
-                successor.boosts.append(Reason("supersedes", "a note that matches better", factor))
-
-    def _hits(self, best: Sequence[_Candidate], ranking: Ranking) -> tuple[Hit, ...]:
+    def _hits(self, best: Sequence[Candidate], ranking: Ranking) -> tuple[Hit, ...]:
         rows = documents.documents(self._manifest, [candidate.document for candidate in best])
         others: dict[int, list[int]] = {candidate.document: [] for candidate in best}
         for row, owner in ranking.owner.items():
@@ -287,18 +241,16 @@ class Engine:
         places = documents.passages(
             self._manifest, [row for some in others.values() for row in some]
         )
-        scale = max([1.0, *(candidate.score for candidate in best)])
         return tuple(
             Hit(
                 document=rows[candidate.document],
-                score=candidate.score / scale,
+                score=candidate.likelihood,
                 reasons=(*ranking.reasons(candidate.row), *candidate.boosts),
                 best=places[candidate.row],
-                also=_also(
-                    candidate.row, others[candidate.document], places, ranking.scores, scale
-                ),
+                also=_also(candidate.row, others[candidate.document], places, ranking.scores),
                 access=candidate.access,
                 superseded_by=candidate.superseded_by,
+                weak=candidate.weak,
             )
             for candidate in best
             if candidate.document in rows and candidate.row in places
@@ -310,7 +262,6 @@ def _also(
     rows: Iterable[int],
     places: Mapping[int, PassageRow],
     scores: Mapping[int, float],
-    scale: float,
 ) -> tuple[tuple[PassageRow, float], ...]:
     """Return the best passage of each other section, at most `_MAX_ALSO`."""
     taken = {places[shown].ordinal}
@@ -319,5 +270,5 @@ def _also(
         place = places.get(row)
         if place is not None and place.ordinal not in taken:
             taken.add(place.ordinal)
-            found.append((place, scores[row] / scale))
+            found.append((place, min(1.0, scores[row])))
     return tuple(found[:_MAX_ALSO])

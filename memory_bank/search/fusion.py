@@ -38,4 +38,4 @@ def by_ranks(lists: Sequence[Ranked], k: float = 60.0) -> Ranking:
         row: sum((k + 1) / (k + found[row]) for found in places if row in found) / full
         for row in owner
     }
-    return Ranking(owner, scores, reasons)
+    return Ranking(owner, scores, scores, reasons)

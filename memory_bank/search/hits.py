@@ -20,5 +20,7 @@ class Ranking(NamedTuple):
     owner: Mapping[int, int]
     """The document of each."""
     scores: Mapping[int, float]
+    relevance: Mapping[int, float]
+    """The share of a perfect match that each has; if they are ranked by it, the scores."""
     reasons: Callable[[int], list[Reason]]
     """Returns the parts of a passage's score; computed only for the passages that are shown."""

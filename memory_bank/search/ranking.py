@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from memory_bank.manifest.neighbourhood import Context
-from memory_bank.retrievers.base import Matches
+from memory_bank.retrievers.base import Matches, Scale
 from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.neighbours import Neighbours
 
@@ -76,6 +76,8 @@ class Evidence(NamedTuple):
     """The same where the best passages are code."""
     mean_words: float = 1.0
     """Mean length of a passage, in words."""
+    by_words: bool = True
+    """Whether keywords were searched, which may have found nothing."""
     extra: tuple[ExtraMatches, ...] = ()
     titled: Mapping[int, float] = MappingProxyType({})
     """Share of the question's names that a note's title has, for notes where it has any."""
@@ -97,7 +99,7 @@ class _ScoreParts:
         self._context_weights = tuple(zip(*weights, strict=True))
         self.lexical = _lexical_scores(evidence, self.neighbours)
         self.notes = _note_scores(notes, self.neighbours)
-        normalised = _min_max_normalised(semantic)
+        normalised = _of_perfect(semantic.rows, semantic.scores, semantic.scale)
         weight = _semantic_weight(evidence, self.lexical, normalised, code_ratio)
         self.semantic = {row: weight * score for row, score in normalised.items()}
         self.titled = _title_scores(evidence.titled, self.neighbours)
@@ -105,9 +107,7 @@ class _ScoreParts:
         for found in evidence.extra:
             pairs = zip(found.matches.rows, found.matches.documents, strict=True)
             self.owner.update([pair for pair in pairs if pair[0] not in self.owner])
-        weights_used = ((self.lexical, 1.0), (self.notes, NOTES), (self.titled, TITLES))
-        self.full = sum((part for found, part in weights_used if found), weight)
-        self.full += sum(part.weight for part in self.extra)
+        self._full = _Full(evidence, weight, context, self.neighbours)
         self._own = _sum(self.lexical, self.semantic)
         self._container = context.container
         self._container_scores = self._score_containers()
@@ -131,8 +131,8 @@ class _ScoreParts:
         for part in self.extra:
             for row, note in owner.items():
                 found[row] += part.of(row, note)
-        full = self.full
-        return {row: score / full for row, score in found.items() if score > 0}
+        full = self._full.of
+        return {row: score / full(owner[row]) for row, score in found.items() if score > 0}
 
     def reasons(self, row: int) -> list[Reason]:
         """Return the parts of a passage's score."""
@@ -146,7 +146,8 @@ class _ScoreParts:
             ("titles", "a name in its title", self.titled.get(note, 0.0)),
             *((part.name, part.explanation, part.of(row, note)) for part in self.extra),
         )
-        return [Reason(name, said, part / self.full) for name, said, part in parts if part]
+        full = self._full.of(note)
+        return [Reason(name, said, part / full) for name, said, part in parts if part]
 
     def _context_score(self, row: int, note: int) -> float:
         """Return the context score, from notes in a sequence or from adjacent passages."""
@@ -188,7 +189,34 @@ class _ScoreParts:
                 whole = self._container.get(self.owner[row])
                 if whole is not None:
                     best[whole] = max(best.get(whole, 0.0), score)
-        return _shares(best.keys(), best.values(), CONTAINER)
+        return {whole: CONTAINER * score for whole, score in best.items()}
+
+
+class _Full:
+    """The score of a perfect passage: one that has all that the question asks for."""
+
+    def __init__(
+        self, evidence: Evidence, semantic: float, context: Context, neighbours: Neighbours | None
+    ) -> None:
+        # what another retriever finds is no weaker for words that no document has
+        missed = not evidence.lexical and any(one.matches for one in evidence.extra)
+        words = 1.0 if evidence.by_words and not missed else 0.0
+        self._alone = words * (1 + NOTES) + semantic + sum(one.weight for one in evidence.extra)
+        # the words of a perfect passage count again for each neighbour that it doesn't have
+        beside = words * sum(BEFORE_WORDS + AFTER_WORDS) + 2 * semantic * sum(BESIDE_SEMANTIC)
+        self._in_sequence = ALONE * beside
+        self._in_container = CONTAINER * words
+        self._container = context.container
+        self._neighbours = neighbours
+
+    def of(self, note: int) -> float:
+        """Return the score of a perfect passage of a note."""
+        full = self._alone
+        if self._neighbours is not None and self._neighbours.linked(note):
+            full += self._in_sequence
+        if note in self._container:
+            full += self._in_container
+        return full
 
 
 class _ExtraPart:
@@ -198,7 +226,7 @@ class _ExtraPart:
         self.name, self.explanation, self.weight = found.name, found.explanation, found.weight
         self._of_documents = found.of_documents
         keys = found.matches.documents if found.of_documents else found.matches.rows
-        self._shares = _shares(keys, found.matches.scores, found.weight)
+        self._shares = _of_perfect(keys, found.matches.scores, found.matches.scale, found.weight)
 
     def of(self, row: int, document: int) -> float:
         """Return the part for one passage."""
@@ -206,13 +234,14 @@ class _ExtraPart:
 
 
 def rank(evidence: Evidence, context: Context, code_ratio: CodeRatio) -> Ranking:
-    """Score every passage that was found; scores are 0 to about 1."""
+    """Score every passage that was found, as a share of a perfect passage's score."""
     parts = _ScoreParts(evidence, context, code_ratio)
-    return Ranking(parts.owner, parts.scores(), parts.reasons)
+    scores = parts.scores()
+    return Ranking(parts.owner, scores, scores, parts.reasons)
 
 
 def _lexical_scores(evidence: Evidence, neighbours: Neighbours | None) -> dict[int, float]:
-    """Return each passage's share of the best BM25 score, with less length normalisation.
+    """Return each passage's share of a perfect BM25 score, with less length normalisation.
 
     In a sequence of short notes (the turns of a talk), full normalisation favours the shortest.
     """
@@ -227,11 +256,11 @@ def _lexical_scores(evidence: Evidence, neighbours: Neighbours | None) -> dict[i
             (in_sequences if neighbours.linked(note) else in_passages)(score, words)
             for note, score, words in columns
         ]
-    return _shares(found.rows, scores)
+    return _of_perfect(found.rows, scores, found.scale)
 
 
 def _note_scores(found: Matches, neighbours: Neighbours | None) -> dict[int, float]:
-    """Return each note's weighted share of the best BM25 score."""
+    """Return each note's weighted share of a perfect BM25 score."""
     scores: Sequence[float] = found.scores
     if neighbours is not None and found.words:
         in_sequences = _LengthNormalisation(sum(found.words) / len(found), SEQUENCE_B)
@@ -239,7 +268,7 @@ def _note_scores(found: Matches, neighbours: Neighbours | None) -> dict[int, flo
             in_sequences(score, words) if neighbours.linked(note) else score
             for _, note, score, words in found
         ]
-    return _shares(found.documents, scores, NOTES)
+    return _of_perfect(found.documents, scores, found.scale, NOTES)
 
 
 def _title_scores(shares: Mapping[int, float], neighbours: Neighbours | None) -> dict[int, float]:
@@ -269,16 +298,16 @@ class _LengthNormalisation:
         return score * (self._was + self._was_more * words) / (self._is + self._is_more * words)
 
 
-def _min_max_normalised(matches: Matches) -> dict[int, float]:
-    """Scale cosines linearly: the first to 1; the last, or 90 % of the first if lower, to 0."""
-    if not matches:
+def _of_perfect(
+    keys: Iterable[Key], scores: Collection[float], scale: Scale, weight: float = 1.0
+) -> dict[Key, float]:
+    """Scale scores linearly: of an unrelated passage to 0, of a perfect one to the weight."""
+    low, high = scale
+    if high <= low:
         return {}
-    first, last = matches.scores[0], matches.scores[-1]
-    least = min(last, 0.9 * first)
-    spread = max(first - least, 1e-6)
-    return {
-        row: (cos - least) / spread for row, cos in zip(matches.rows, matches.scores, strict=True)
-    }
+    factor = weight / (high - low)
+    pairs = zip(keys, scores, strict=True)
+    return {key: factor * (score - low) for key, score in pairs if score > low}
 
 
 def _semantic_weight(
@@ -303,14 +332,3 @@ def _sum(one: Mapping[int, float], other: Mapping[int, float]) -> dict[int, floa
     for row, score in other.items():
         total[row] = known(row, 0.0) + score
     return total
-
-
-def _shares(
-    keys: Iterable[Key], scores: Collection[float], weight: float = 1.0
-) -> dict[Key, float]:
-    """Divide scores by the best one and multiply them by the weight."""
-    best = max(scores, default=0.0)
-    if best <= 0:
-        return {}
-    factor = weight / best
-    return dict(zip(keys, [factor * score for score in scores], strict=True))

@@ -134,6 +134,8 @@ def _lower_case(form: str, *, first: bool, last: bool) -> bool:
         if not word.islower() and not word.isdigit() and not (first and not number)
         if word.lower() not in _NAMES and not word[0].isdigit()
     ]
+    if not words:
+        return False  # punctuation only
     unclear = words[-1] in _ALSO_WORDS and not last
     return not odd and not unclear
 

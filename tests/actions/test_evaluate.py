@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -121,7 +122,7 @@ def test_several_sections_of_a_note_are_one_thing_to_find(lakes: Bank) -> None:
 def test_each_mode_has_its_own_figures_and_misses(lakes: Bank) -> None:
     lakes.close()
     with open_bank(lakes.layout.root, settings={"memory.embedder": "hashing"}) as bank:
-        asked = [Qrels("still water", {"lakes": 1}), Qrels("nothing like it", {"sea": 1})]
+        asked = [Qrels("still water", {"lakes": 1}), Qrels("uprivers", {"rivers": 1})]
         found = evaluate(bank, asked, modes=["lexical", "semantic"])
     assert [score.mode for score in found.scores] == ["lexical", "semantic"]
     assert [score.figures["recall@1"] for score in found.scores] == [0.5, 1.0]
@@ -147,6 +148,9 @@ def test_no_access_is_counted(lakes: Bank) -> None:
 
 
 def test_steady_leaves_out_age_and_use(lakes: Bank) -> None:
+    rivers = lakes.layout.root / "rivers.md"
+    today = datetime.now(UTC).date()
+    rivers.write_text(f"---\ncreated_at: {today}\n---\n{rivers.read_text()}", encoding="utf-8")
     query = Qrels("swim", {"sea": 1})
     for _ in range(3):
         recall(lakes, "Salmon")

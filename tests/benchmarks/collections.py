@@ -118,7 +118,7 @@ def of(name: str, work: Path, split: str = "") -> Sequence[Collection]:
     if kind in {"sessions", "turns"}:
         return list(locomo(kind, work, together=rest == "all"))
     if name in NAMES:
-        return [public(_unpacked(name, work) / name, _SPLITS.get(name, "dev"), work)]
+        return [public(unpacked(name, work) / name, _SPLITS.get(name, "dev"), work)]
     return [public(Path(name).resolve(), split, work)]
 
 
@@ -127,7 +127,7 @@ def locomo(kind: str, work: Path, *, together: bool = False) -> Iterator[Notes]:
 
     Category 5, questions without an answer, is left out.
     """
-    root = _unpacked("locomo-dev", work) / "dev"
+    root = unpacked("locomo-dev", work) / "dev"
     asked = json.loads((root / "queries.json").read_text(encoding="utf-8"))
     asked = [entry for entry in asked if entry["category"] != 5 and entry[f"relevant_{kind}"]]
     conversations = sorted({entry["conversation"] for entry in asked})
@@ -182,7 +182,8 @@ def _copy(source: Path, target: Path) -> None:
         (target / file.name).write_bytes(file.read_bytes())
 
 
-def _unpacked(name: str, work: Path) -> Path:
+def unpacked(name: str, work: Path) -> Path:
+    """Unpack an archive of the shared data below a folder, unless that was done; return where."""
     if not SHARED.is_dir():
         raise SystemExit(f"no shared data at {SHARED}: nothing can be measured")
     folder = work / name

@@ -14,6 +14,7 @@ import pytest
 from memory_bank import Bank
 from memory_bank.actions.maintenance import compare
 from memory_bank.manifest import documents
+from memory_bank.notes.dates import in_name
 from memory_bank.repo import git as asked
 
 Opening = Callable[..., Bank]
@@ -267,3 +268,23 @@ def test_a_git_that_fails_at_the_history_is_asked_again_by_a_sync_only(
     assert len(asks) == 1
     monkeypatch.undo()
     assert days(bank)["a.md"] == ("2026-01-01", "2026-01-01")
+
+
+@pytest.mark.parametrize(
+    ("path", "day"),
+    [
+        ("journal/2026-11-19.md", "2026-11-19"),
+        ("2025-06-18-oversold.md", "2025-06-18"),
+        ("log 2025-06-18 evening.md", "2025-06-18"),
+        ("2025-10-server-sessions.md", "2025-10-01"),
+        ("2022-02-03-testing/README.md", "2022-02-03"),
+        ("2022-02-03/2023-04-05.md", "2023-04-05"),
+        ("2025-13-01.md", None),
+        ("12025-10-01.md", None),
+        ("notes/0001-2-3.md", None),
+        ("a.md", None),
+    ],
+)
+def test_a_dated_name_is_a_date(path: str, day: str | None) -> None:
+    found = in_name(path)
+    assert (found.date().isoformat() if found else None) == day

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -74,4 +76,52 @@ def test_a_word_that_some_document_has_is_taken_as_it_is(tmp_path: Path) -> None
                Entry(3, 3, "C", (), "herod", 1)], [])  # fmt: skip
     index.commit()
     assert set(index.find(Question("heron"), 10, Scope()).rows) == {1, 2}
+    index.close()
+
+
+@pytest.mark.parametrize("question", ["hero", "herons-nest her*", "saw the he*"])
+def test_a_beginning_finds_the_words_that_begin_so(notes: KeywordIndex, question: str) -> None:
+    assert set(notes.find(Question(question), 10, Scope()).documents) == {1, 2, 3, 4}
+
+
+def test_two_misspelled_words_find_the_text_that_has_both(tmp_path: Path) -> None:
+    with filled(tmp_path, "the policy monitor", "the policy", "a monitor", "heron") as index:
+        assert next(iter(index.find(Question("polcy monitr"), 10, Scope()))).row == 1
+
+
+def test_a_path_finds_the_document_that_names_it_first(tmp_path: Path) -> None:
+    texts = ["src billing invoice py, src and billing and invoice", "an invoice", "py"]
+    with filled(
+        tmp_path, *texts, about={3: "src/billing/invoice.py", 2: "src/invoice/x.py"}
+    ) as index:
+        found = index.find(Question("src/billing/invoice.py"), 10, Scope())
+        assert found.rows[0] == 3
+
+
+def test_a_perfect_score_is_the_same_in_every_scope(tmp_path: Path) -> None:
+    with filled(tmp_path, "kestrel nests", "kestrel", "owl") as index:
+        question = Question("kestrel nests unknownword")
+        whole = index.find(question, 10, Scope())
+        part = index.find(question, 10, Scope(only=frozenset([2])))
+        assert list(part.rows) == [2]
+        assert part.scale == whole.scale
+        assert whole.scale.perfect > max(whole.scores)
+
+
+@contextmanager
+def filled(
+    folder: Path, *texts: str, about: Mapping[int, str] = MappingProxyType({})
+) -> Iterator[KeywordIndex]:
+    """Index texts as passages of one document each."""
+    index = KeywordIndex(folder / "filled", "owner", name="filled", unit="passages", explanation="")
+    index.clear()
+    index.put(
+        [
+            Entry(row, row, f"N{row}", (), text, len(text.split()), about.get(row, ""))
+            for row, text in enumerate(texts, 1)
+        ],
+        [],
+    )
+    index.commit()
+    yield index
     index.close()

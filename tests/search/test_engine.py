@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from memory_bank import Bank, open_bank, recall
+from memory_bank.errors import BadInput
 
 Fill = Callable[[dict[str, str]], Bank]
 
@@ -113,3 +115,68 @@ def test_of_a_talk_the_turn_of_whom_the_question_names_comes_first(fill: Fill) -
         assert found(bank, "Which bird did Ann paint?", mode=mode)[0] in {"t1", "t3"}
     reasons = recall(bank, "Which bird did Ben paint?", 1, count_access=False).notes[0].reasons
     assert "titles" in {reason.source for reason in reasons}
+
+
+BIRDS = {
+    "kestrel": "# Kestrel\n\nThe kestrel hovers above the meadow and hunts voles.\n",
+    "owl": "# Owl\n\n#night The owl hunts at night in the old barn.\n",
+    "queue": "# Queue\n\nJobs wait in a table of the database until a worker takes them.\n",
+    "heron": "# Heron\n\nThe heron stands in shallow water and waits.\n",
+    **{f"filler{n}": f"# Filler {n}\n\nSomething else, number {n}.\n" for n in range(20)},
+}
+
+
+@pytest.mark.parametrize("mode", ["lexical", "hybrid", "semantic"])
+def test_a_word_that_means_nothing_here_finds_nothing(fill: Fill, mode: str) -> None:
+    answer = recall(fill(BIRDS), "nosuchzzz", mode=mode)
+    assert (answer.notes, answer.answered) == ((), False)
+
+
+def test_a_condition_changes_no_score(fill: Fill) -> None:
+    bank = fill(BIRDS)
+    whole = recall(bank, "who hunts at night", count_access=False)
+    (owl,) = recall(bank, "who hunts at night", tags=["night"], count_access=False).notes
+    scores = {note.path: note.relevance_score for note in whole.notes}
+    assert owl.relevance_score == scores["owl.md"]
+
+
+@pytest.mark.parametrize("fusion", ["scores", "rrf"])
+def test_weak_matches_come_last_and_are_not_counted(
+    tmp_path: Path, fill: Fill, fusion: str
+) -> None:
+    fill(BIRDS).close()
+    with open_bank(tmp_path, settings={"search.fusion": fusion}) as bank:
+        answer = recall(bank, "which bird hunts voles above the meadow")
+        assert answer.answered
+        weak = [note.weak for note in answer.notes]
+        assert weak == sorted(weak)
+        assert weak[0] is False
+        assert weak[-1] is True
+        again = recall(bank, "which bird hunts voles above the meadow", count_access=False)
+        assert [note.access_count for note in again.notes] == [int(not one) for one in weak]
+        least = answer.notes[0].relevance_score
+        assert recall(bank, "voles above the meadow", min_score=min(1.0, least)).result_count <= 1
+
+
+def test_a_likelihood_beyond_one_is_refused(fill: Fill) -> None:
+    with pytest.raises(BadInput, match="no likelihood"):
+        recall(fill(BIRDS), "owl", min_score=2)
+
+
+def test_a_new_file_without_a_date_gets_no_boost(tmp_path: Path, fill: Fill) -> None:
+    bank = fill({"old": "kestrel"})
+    (tmp_path / "new.md").write_text("kestrel")
+    notes = {note.path: note for note in recall(bank, "kestrel", count_access=False).notes}
+    assert "recency" not in {reason.source for reason in notes["new.md"].reasons}
+    assert notes["new.md"].relevance_score == pytest.approx(
+        notes["old.md"].relevance_score, abs=0.01
+    )
+
+
+def test_a_boost_is_worth_few_ranks(tmp_path: Path, fill: Fill) -> None:
+    notes = {f"n{n}": f"# Note\n\nkestrel {'and more words ' * n}\n" for n in range(8)}
+    fill(notes).close()
+    today = datetime.now(UTC).date()
+    (tmp_path / "n7.md").write_text(f"---\ncreated_at: {today}\n---\n{notes['n7']}")
+    with open_bank(tmp_path, settings={"search.fusion": "rrf"}) as bank:
+        assert found(bank, "kestrel", mode="lexical")[0] == "n0"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.manifest.neighbourhood import Context
-from memory_bank.retrievers.base import Match, Matches
+from memory_bank.retrievers.base import Match, Matches, Scale
 from memory_bank.search.ranking import ADJACENT, EXPECTED, NOTES, Evidence, rank
 
 ALONE = Context()
@@ -35,19 +35,35 @@ def words(*scores: tuple[int, int, float]) -> Matches:
     return Matches.of(Match(row, note, score, 10) for row, note, score in scores)
 
 
-def test_words_alone_are_shares_of_the_best() -> None:
-    ranking = rank(Evidence(lexical=words((1, 1, 8.0), (2, 2, 4.0))), ALONE, prose)
+def test_words_are_shares_of_a_perfect_match_of_passage_and_note() -> None:
+    found = Matches.of(words((1, 1, 8.0), (2, 2, 4.0)), Scale(0.0, 10.0))
+    ranking = rank(Evidence(lexical=found, mean_words=10.0), ALONE, prose)
+    assert ranking.scores == pytest.approx({1: 0.8 / (1 + NOTES), 2: 0.4 / (1 + NOTES)})
+
+
+def test_meaning_is_spread_between_an_unrelated_and_a_perfect_passage() -> None:
+    meaning = Matches.of(words((1, 1, 0.5), (2, 2, 0.3), (3, 3, 0.1)), Scale(0.1, 0.5))
+    ranking = rank(Evidence(semantic=meaning, weight=1.0, by_words=False), ALONE, prose)
     assert ranking.scores == pytest.approx({1: 1.0, 2: 0.5})
 
 
-def test_meaning_is_spread_between_first_and_last() -> None:
-    meaning = words((1, 1, 0.9), (2, 2, 0.7), (3, 3, 0.5))
-    ranking = rank(Evidence(semantic=meaning, weight=1.0), ALONE, prose)
-    assert ranking.scores == pytest.approx({1: 1.0, 2: 0.5})
+def test_meaning_alone_scores_low_where_words_found_nothing() -> None:
+    meaning = Matches.of(words((1, 1, 0.5)), Scale(0.1, 0.5))
+    ranking = rank(Evidence(semantic=meaning, weight=0.5), ALONE, prose)
+    assert ranking.scores == pytest.approx({1: 0.5 / (1.5 + NOTES)})
+
+
+def test_another_match_changes_no_score() -> None:
+    scale = Scale(0.0, 10.0)
+    few = rank(Evidence(lexical=Matches.of(words((5, 2, 4.0)), scale)), ALONE, prose)
+    more = rank(Evidence(lexical=Matches.of(words((1, 1, 8.0), (5, 2, 4.0)), scale)), ALONE, prose)
+    assert more.scores[5] == few.scores[5]
 
 
 def test_a_note_found_as_a_whole_only_is_shown_with_its_first_passage() -> None:
-    evidence = Evidence(lexical=words((1, 1, 2.0)), notes=words((1, 1, 3.0), (7, 5, 6.0)))
+    evidence = Evidence(
+        lexical=words((1, 1, 2.0)), notes=words((1, 1, 3.0), (7, 5, 6.0)), mean_words=10.0
+    )
     ranking = rank(evidence, ALONE, prose)
     assert ranking.owner[7] == 5
     assert ranking.scores == pytest.approx(

@@ -86,6 +86,17 @@ def adjacent_stems(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((first, second) for first, second in pairwise(found) if first != second)
 
 
+def beginnings(text: str) -> tuple[str, ...]:
+    """Return the stems before a star: `datab*` asks for all words that begin so."""
+    found = (stems(word) for word in re.findall(r"([^\W_]{2,})\*", text))
+    return tuple(stem[0] for stem in found if stem)
+
+
+def paths(text: str) -> tuple[str, ...]:
+    """Return the paths and file names in a question."""
+    return tuple(re.findall(r"[\w.@+-]+(?:/[\w.@+-]+)+|\w[\w-]*\.[a-zA-Z]\w{0,4}(?!\w)", text))
+
+
 def _query_words(text: str) -> list[tuple[int, str]]:
     """Return a question's words with their positions, without stop words if others are left."""
     words = list(enumerate(re.findall(r"\w+(?:['’]\w+)?", text)))

@@ -19,12 +19,12 @@ from memory_bank.retrievers.base import Entry, Matches, Question, Scope, Unit
 from memory_bank.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
 from memory_bank.retrievers.keyword.checksums import ChecksumVerifier, Signature
 from memory_bank.retrievers.keyword.compaction import in_small_segments, large_merge_is_due
-from memory_bank.retrievers.keyword.query_builder import FIELDS, KeywordQuery
+from memory_bank.retrievers.keyword.query_builder import FIELDS, TITLE, KeywordQuery
 
 MODES = ("lexical", "hybrid")
 _HEAP = 50_000_000
 _OWNER = "owner"
-_VERSION = "4"
+_VERSION = "5"
 
 
 def _schema() -> tantivy.Schema:
@@ -35,7 +35,7 @@ def _schema() -> tantivy.Schema:
         .add_unsigned_field("words", fast=True)
         .add_text_field("grams", tokenizer_name="whitespace")
     )
-    for field in FIELDS:
+    for field in (*FIELDS, TITLE):
         builder = builder.add_text_field(field, tokenizer_name="en_stem")
     return builder.build()
 
@@ -203,7 +203,7 @@ class KeywordIndex:
             "row": row,
             "document": first.document,
             "words": sum(entry.words for entry in entries),
-            "title": first.title,
+            TITLE: first.title,
             "body": "\n".join((above, *(part.text for part in parts[1:]))),
             "about": about,
             "identifiers": " ".join(

@@ -8,38 +8,50 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
+from math import log
 from operator import neg
 from typing import cast
 
 from tantivy import DocAddress, Occur, Query, Schema, Searcher
 
-from memory_bank.retrievers.base import Matches, Question, Scope
+from memory_bank.retrievers.base import Matches, Question, Scale, Scope
 from memory_bank.retrievers.keyword.analyzer import (
     WeightedStem,
     adjacent_stems,
+    beginnings,
     grams,
     name_stems,
+    paths,
     stems,
     weighted_stems,
 )
 
-FIELDS = {"body": 1.0, "title": 0.25, "identifiers": 0.3, "about": 0.2}
-"""Stemmed fields and their weights."""
+FIELDS = {"body": 1.0, "identifiers": 0.3, "about": 0.4}
+"""Stemmed fields and their weights; the body has the title and the headings, too."""
+TITLE = "title"
+"""The field of titles alone, for names."""
 
 _TEXT_FIELD = "body"
 """The field for proximity and document frequency."""
-_PROXIMITY, _SLOP = 0.25, 2
+_PROXIMITY, _SLOP = 0.2, 2
 """Weight of two adjacent words of the question that are near each other in the text, and the
 maximum distance there."""
 _PROXIMITY_DEPTH = 100
 """Maximum number of matches whose scores proximity increases."""
 _MAX_DOCUMENTS = 2000
 """Maximum document frequency of words for proximity and titles: more matches take long."""
-_MISSPELLED_WEIGHT = 0.5
-"""Weight of a word that resembles a word of the question which no document has."""
-_MIN_LETTERS, _TWO_EDITS_FROM, _MAX_MISSPELLED = 4, 7, 8
+_SIMILAR_WEIGHT = 0.7
+"""Weight of a word that resembles, or begins with, a word of the question which no document has."""
+_MIN_LETTERS, _TWO_EDITS_FROM, _MAX_UNKNOWN = 4, 7, 8
 """Minimum length of such a word, length from which two letters may differ, and maximum number of
 such words in a question: each one scans the dictionary."""
+_PATH_WEIGHT = 3.0
+"""Weight of a path of the question that a document names in its metadata."""
+_PERFECT_CAP = 2.5
+"""Maximum score of a perfect match, as a multiple of the best score in the whole index: in a
+question of many rare words, no passage has nearly all of them."""
+_FEW_DOCUMENTS = 20
+"""Number of documents at which an absent word counts halfway between absent and rare."""
 _PREFERRED_WEIGHT = 2.0
 """Weight of a quoted phrase in a question that is a sentence."""
 
@@ -66,11 +78,40 @@ class KeywordQuery:
         if query is None:
             return Matches()
         found = self._search(query, limit)
+        found.scale = self._scale(query, found)
         proximity = [(Occur.Should, query) for query in self._proximity_queries()]
         if not proximity:
             return found
         more = self._search(Query.boolean_query(proximity), min(limit, _PROXIMITY_DEPTH))
         return _sum(found, more, limit, only_known=self._question.strict)
+
+    def _scale(self, query: Query, found: Matches) -> Scale:
+        """Return the score of a passage of mean length that has every word of the question once.
+
+        It does not depend on the scope.
+        """
+        perfect = sum(word.weight * self._expected_rarity(word.stem) for word in self._stems)
+        if not perfect:  # phrases or character bigrams only
+            return found.scale
+        best = found.scale.perfect
+        if self._scope.only is not None or self._scope.without:
+            hits = self._searcher.search(query, 1, count=False).hits
+            best = hits[0][0] if hits else 0.0
+        return Scale(0.0, min(perfect, _PERFECT_CAP * best))
+
+    def _expected_rarity(self, stem: str) -> float:
+        """Return the rarity of a word; one that no document has is rarer than one of a document.
+
+        Among few documents that tells little, so that it counts as the latter.
+        """
+        counts = {field: self._searcher.doc_freq(field, stem) for field in FIELDS}
+        if any(counts.values()):
+            return max(
+                FIELDS[field] * self._rarity(count) for field, count in counts.items() if count
+            )
+        documents = self._searcher.num_docs
+        absent, single = self._rarity(0), self._rarity(1)
+        return (documents * absent + _FEW_DOCUMENTS * single) / (documents + _FEW_DOCUMENTS)
 
     def title_matches(self) -> dict[int, float]:
         """Map documents to the share of the question's names that their titles have.
@@ -79,10 +120,10 @@ class KeywordQuery:
         """
         shares: dict[int, float] = {}
         asked = name_stems(self._question.text)
-        counts = {name: self._searcher.doc_freq("title", name) for name in asked}
+        counts = {name: self._searcher.doc_freq(TITLE, name) for name in asked}
         known = [name for name, count in counts.items() if 0 < count <= _MAX_DOCUMENTS]
         for name in known:
-            term = Query.const_score_query(self._term("title", name), 1.0)
+            term = Query.const_score_query(self._term(TITLE, name), 1.0)
             hits = self._searcher.search(term, counts[name], count=False).hits
             for document in self._column("document", [position for _, position in hits]):
                 shares[document] = shares.get(document, 0.0) + 1 / len(known)
@@ -112,7 +153,8 @@ class KeywordQuery:
         """Build the query of the words and phrases; None if there are none."""
         question = self._question
         parts = [(Occur.Should, query) for query in self._term_queries()]
-        parts += [(Occur.Should, query) for query in self._fuzzy_queries()]
+        parts += [(Occur.Should, query) for query in self._similar_queries()]
+        parts += [(Occur.Should, query) for query in self._path_queries()]
         parts += [
             (Occur.Should, self._term("grams", gram)) for gram in grams(question.text).split()
         ]
@@ -136,17 +178,45 @@ class KeywordQuery:
                 phrase = Query.phrase_query(self._schema, _TEXT_FIELD, list(pair), slop=_SLOP)
                 yield Query.boost_query(phrase, _PROXIMITY)
 
-    def _fuzzy_queries(self) -> Iterator[Query]:
-        """Match words that differ in few letters from one that no document has."""
+    def _similar_queries(self) -> Iterator[Query]:
+        """Match words that resemble, or begin with, a word that no document has, and `word*`."""
+        for start in beginnings(self._question.text)[:_MAX_UNKNOWN]:
+            yield from self._rarity_weighted(self._beginning(start), 1.0)
         long = (word for word in self._stems if len(word.stem) >= _MIN_LETTERS)
         unknown = (word for word in long if not self._is_known(word.stem))
-        for word in islice(unknown, _MAX_MISSPELLED):
+        for word in islice(unknown, _MAX_UNKNOWN):
             distance = 1 if len(word.stem) < _TWO_EDITS_FROM else 2
-            query = Query.fuzzy_term_query(self._schema, _TEXT_FIELD, word.stem, distance)
-            yield Query.boost_query(query, _MISSPELLED_WEIGHT * word.weight)
+            fuzzy = Query.fuzzy_term_query(self._schema, _TEXT_FIELD, word.stem, distance)
+            for query in (fuzzy, self._beginning(word.stem)):
+                yield from self._rarity_weighted(query, _SIMILAR_WEIGHT * word.weight)
+
+    def _beginning(self, start: str) -> Query:
+        """Match words with that beginning, which has letters and digits only."""
+        return Query.regex_query(self._schema, _TEXT_FIELD, f"{start}.*")
+
+    def _rarity_weighted(self, query: Query, weight: float) -> Iterator[Query]:
+        """Weight a query by the rarity of its matches; tantivy scores all of them as 1."""
+        count = self._searcher.search(query, 1, count=True).count  # type: ignore[attr-defined]
+        if count:
+            yield Query.boost_query(query, weight * self._rarity(count))
+
+    def _path_queries(self) -> Iterator[Query]:
+        """Match documents whose metadata names a path of the question."""
+        for path in paths(self._question.text):
+            if len(terms := stems(path)) > 1:
+                phrase = Query.phrase_query(self._schema, "about", list(terms))
+                yield Query.boost_query(phrase, _PATH_WEIGHT)
 
     def _is_known(self, stem: str) -> bool:
         return any(self._searcher.doc_freq(field, stem) for field in FIELDS)
+
+    def _rarity(self, count: int) -> float:
+        """Return BM25's inverse document frequency, as tantivy computes it.
+
+        The count includes deleted documents until their segments are merged.
+        """
+        documents = max(self._searcher.num_docs, count)
+        return log(1 + (documents - count + 0.5) / (count + 0.5))
 
     def _document_frequency(self, stem: str) -> int:
         if stem not in self._frequencies:
@@ -205,4 +275,4 @@ def _sum(found: Matches, more: Matches, limit: int, *, only_known: bool) -> Matc
     if not ranked:
         return Matches()
     negated_scores, at, of, long = zip(*ranked, strict=True)
-    return Matches(at, of, list(map(neg, negated_scores)), long)
+    return Matches(at, of, list(map(neg, negated_scores)), long, found.scale)

@@ -51,6 +51,7 @@ class VectorSnapshot:
         packed_rows = np.empty(0, np.int8) if many else np.fromfile(files[1], np.int8)
         self._bytes: NDArray[np.int8] = packed_rows.reshape(-1, dimension)
         self._full: NDArray[np.float32] | None = None
+        self._sample: NDArray[np.float32] | None = None
 
     def nearest(
         self, vector: NDArray[np.float32], limit: int
@@ -69,6 +70,13 @@ class VectorSnapshot:
     def among(self, slots: NDArray[np.int64], vector: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the cosines of chosen rows with a unit vector."""
         return cosines(self.at(slots), vector)
+
+    def sample(self, count: int) -> NDArray[np.float32]:
+        """Return evenly spaced rows as unit vectors: all, if there are at most `count`."""
+        if self._sample is None:
+            step = max(1, self.rows // count)
+            self._sample = unpacked(self.at(np.arange(0, self.rows, step)))
+        return self._sample
 
     def at(self, slots: NDArray[np.int64]) -> NDArray[np.int8]:
         """Return chosen rows, quantized."""

@@ -22,7 +22,15 @@ from memory_bank.models.numpy_setup import np
 from memory_bank.models.quantization import packed, unpacked
 from memory_bank.models.types import Kind
 from memory_bank.notes.identity import number_of
-from memory_bank.retrievers.base import TEXT_VERSION, Entry, Matches, Question, Scope, Unit
+from memory_bank.retrievers.base import (
+    TEXT_VERSION,
+    Entry,
+    Matches,
+    Question,
+    Scale,
+    Scope,
+    Unit,
+)
 from memory_bank.retrievers.vectors import MODES, snapshot
 from memory_bank.retrievers.vectors.database import VectorDatabase
 from memory_bank.retrievers.vectors.passage_text import text_of
@@ -53,6 +61,13 @@ _SOON = 0.2
 """Maximum duration in seconds of a batch after which the next one is larger."""
 _RECENT_MOST = 2000
 """Maximum number of vectors in the table, all of which each query reads."""
+_PERFECT = 4.0
+"""Standard deviations above the mean cosine that count as a perfect match."""
+_USUAL_MEAN, _USUAL_DEVIATION, _FEW = 0.09, 0.08, 20
+"""Mean and standard deviation of the cosines of a question with the passages of three banks (both
+embedders differ by .02 at most), and the number of passages as many as which they count."""
+_SAMPLE = 2000
+"""Number of vectors from which the mean and the standard deviation are estimated."""
 _USED = "key IN (SELECT key FROM entries)"
 _RECENT = """
 SELECT key, vector FROM vectors WHERE slot IS NULL
@@ -175,7 +190,7 @@ class VectorIndex:
                 found = self._scores_within(base, vector, scope.only)
             else:
                 found = self._nearest(base, vector, limit + self._entries_of(base, scope.without))
-            return self._matches(base, found, limit, scope)
+            return self._matches(base, found, limit, scope, self._scale(base, vector))
 
         return self._consistent(query)
 
@@ -346,6 +361,26 @@ class VectorIndex:
         found.update(zip(recent, scores.tolist(), strict=True))
         return np.array(list(found), np.int64), np.array(list(found.values()), np.float32)
 
+    def _scale(self, base: Connection, vector: NDArray[np.float32]) -> Scale:
+        """Return the mean cosine of all texts with a question, and that of a perfect match.
+
+        Few cosines are more than `_PERFECT` standard deviations above the mean.
+        """
+        scores = self._load_sample(base) @ vector
+        count, sums = len(scores), (float(scores.sum()), float(((scores - _USUAL_MEAN) ** 2).sum()))
+        mean = (sums[0] + _FEW * _USUAL_MEAN) / (count + _FEW)
+        variance = (sums[1] + _FEW * _USUAL_DEVIATION**2) / (count + _FEW)
+        variance -= (mean - _USUAL_MEAN) ** 2
+        return Scale(mean, mean + _PERFECT * max(variance, 1e-6) ** 0.5)
+
+    def _load_sample(self, base: Connection) -> NDArray[np.float32]:
+        """Return up to `_SAMPLE` vectors, evenly spaced in the snapshot, and the table's."""
+        loaded = self._load_snapshot(base)
+        _, recent = self._load_recent(base)
+        if loaded is None:
+            return recent
+        return np.concatenate([loaded.sample(_SAMPLE), recent])
+
     def _unpacked(self, blobs: Iterable[bytes]) -> NDArray[np.float32]:
         """Return vectors of the table as unit vectors."""
         numbers = np.frombuffer(b"".join(blobs), np.int8)
@@ -355,7 +390,9 @@ class VectorIndex:
         sql = "SELECT count(*) FROM entries WHERE document IN ({})"
         return sum(count for (count,) in chunked(base, sql, list(documents)))
 
-    def _matches(self, base: Connection, scored: Scored, limit: int, scope: Scope) -> Matches:
+    def _matches(
+        self, base: Connection, scored: Scored, limit: int, scope: Scope, scale: Scale
+    ) -> Matches:
         keys, scores = scored
         postings = self._postings.of(base) or Postings(
             chunked(base, "SELECT key, row, document FROM entries WHERE key IN ({})", keys.tolist())
@@ -368,7 +405,8 @@ class VectorIndex:
             ]
             rows, documents, scores = rows[inside], documents[inside], scores[inside]
         best = np.lexsort((rows, -scores))[:limit]
-        return Matches(rows[best].tolist(), documents[best].tolist(), scores[best].tolist())
+        rows, documents, scores = rows[best], documents[best], scores[best]
+        return Matches(rows.tolist(), documents.tolist(), scores.tolist(), scale=scale)
 
 
 @contextmanager

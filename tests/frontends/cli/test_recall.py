@@ -211,7 +211,7 @@ def test_an_answer_fits_one_screen_of_a_terminal(terminal: Run, mb: Run, project
     assert max(map(len, lines)) <= 80
     assert [line[0] for line in lines if line[:1].isdigit()] == list("12345")
     assert "also" not in shown
-    assert len(mb("recall", "retry", "--json").json["notes"]) == 10
+    assert len(mb("recall", "retry", "--json").json["notes"]) == 8
     wanted = terminal("recall", "retry", env={"MEMORY_BANK_SEARCH_LIMIT": "7"}).out
     assert "\n7  " in plain_text(wanted)
 

@@ -1,0 +1,26 @@
+"""The likelihood that a hit answers a question, from the share of a perfect match that it has.
+
+A logistic function of that share and of the logarithm of the number of words asked for: a passage
+with half of ten words is a surer answer than one with half of two. It was fitted to the first hits
+of the development questions about project banks; `tests/benchmarks/calibration.py` fits it and
+compares likelihoods with the share of hits that answer.
+"""
+
+from __future__ import annotations
+
+import math
+
+LEAST, LEAST_SHARE = 0.06, 0.25
+"""Hits with a lower likelihood and a smaller share of a perfect match are left out."""
+STRONG = 0.2
+"""Hits with a lower likelihood are set apart as weaker matches."""
+BY_WORDS = (-4.80, 4.12, 0.82)
+BY_MEANING = (-3.91, 4.46, -0.48)
+"""Coefficients: constant, share of a perfect match, logarithm of one plus the number of words."""
+
+
+def likelihood(relevance: float, words: int, *, by_words: bool) -> float:
+    """Return the likelihood, 0 to 1, for a share of a perfect match and a number of words."""
+    constant, share, length = BY_WORDS if by_words else BY_MEANING
+    odds = constant + share * relevance + length * math.log(1 + words)
+    return 1 / (1 + math.exp(-odds))

@@ -1,0 +1,180 @@
+"""Finding in banks of real projects: is the first note right, and does the score tell when none is?
+
+python -m tests.benchmarks.projects --embedders static,minilm --keep DIR
+
+Some questions have no answer: the AUC is the share of pairs of a question with an answer and one
+without, of which the first one's best hit has the higher score. `fresh` asks a fresh clone, whose
+files are all new, with the boosts of the default settings; `unboosted` without boosts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import shutil
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank import open_bank, recall
+from tests.benchmarks import collections
+
+OWN = Path(__file__).with_name("own_questions.json")
+"""Questions about this repository's own notes."""
+NAMES = ("adr", "shop", "wild", "own")
+WAYS = ("lexical", "semantic", "hybrid", "rrf")
+COLUMNS = ("R@1", "R@5", "NDCG@10", "MRR")
+UNBOOSTED: Mapping[str, object] = {
+    "memory.recency_boost_factor": 1.0,
+    "memory.access_recency_weight": 0.0,
+    "memory.access_count_weight": 0.0,
+}
+_DEPTH = 10
+_BEST = 2.0
+
+
+class Question(NamedTuple):
+    """A question, its kind, and the grades of the notes that answer it, by path."""
+
+    id: str
+    text: str
+    kind: str
+    relevant: Mapping[str, float]
+
+
+class Answer(NamedTuple):
+    """The notes found, best first, and the score of the first."""
+
+    question: Question
+    found: Sequence[str]
+    score: float
+
+    @property
+    def figures(self) -> tuple[float, ...]:
+        """R@1 (a best note is first), R@5 (of at most five), NDCG@10 with gains 2^grade - 1, MRR."""
+        grades, best = self.question.relevant, max(self.question.relevant.values())
+        gains = [2 ** grades.get(name, 0.0) - 1 for name in self.found]
+        ideal = [2**grade - 1 for grade in sorted(grades.values(), reverse=True)[:_DEPTH]]
+        ranks = (rank for rank, name in enumerate(self.found, 1) if name in grades)
+        return (
+            float(bool(self.found) and grades.get(self.found[0]) == best),
+            len(grades.keys() & set(self.found[:5])) / min(5, len(grades)),
+            _dcg(gains) / _dcg(ideal),
+            1 / next(ranks, math.inf),
+        )
+
+
+def questions(folder: Path, name: str) -> list[Question]:
+    """Read the questions about a bank."""
+    file = OWN if name == "own" else folder / name / "queries.json"
+    return [
+        Question(one["id"], one["query"], one["kind"], one["relevant"])
+        for one in json.loads(file.read_text(encoding="utf-8"))
+    ]
+
+
+def notes(folder: Path, name: str, work: Path) -> Path:
+    """Return a copy of a bank's notes below a folder, as a fresh clone has them."""
+    source = Path(__file__).parents[2] / ".memories" if name == "own" else folder / name / "notes"
+    target = work / "banks" / name / ".memories"
+    if not target.is_dir():
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns(".index"))
+    return target
+
+
+def asked(
+    work: Path, names: Sequence[str], embedder: str, way: str, settings: Mapping[str, object]
+) -> list[Answer]:
+    """Ask every question of some banks."""
+    folder = collections.unpacked("projects", work) / "projects"
+    found: list[Answer] = []
+    mode = "hybrid" if way == "rrf" else way
+    fusion = "rrf" if way == "rrf" else "scores"
+    used = {"memory.embedder": embedder, "search.fusion": fusion, **settings}
+    for name in names:
+        with open_bank(notes(folder, name, work), settings=used) as bank:
+            bank.sync()
+            for question in questions(folder, name):
+                hits = recall(bank, question.text, _DEPTH, mode, count_access=False).notes
+                score = hits[0].relevance_score if hits else 0.0
+                found.append(Answer(question, [hit.path for hit in hits], score))
+    return found
+
+
+def auc(answers: Sequence[Answer]) -> float:
+    """Return how well the first score tells questions with an answer from those without."""
+    yes = [one.score for one in answers if one.question.relevant]
+    no = [one.score for one in answers if not one.question.relevant]
+    pairs = [(y > n) + 0.5 * (y == n) for y in yes for n in no]
+    return sum(pairs) / len(pairs) if pairs else math.nan
+
+
+def means(answers: Sequence[Answer]) -> list[float]:
+    """Return the mean of each figure over the questions that have an answer."""
+    figures = [one.figures for one in answers if one.question.relevant]
+    return [sum(column) / len(figures) for column in zip(*figures, strict=True)]
+
+
+def row(way: str, answers: Sequence[Answer]) -> str:
+    """Return a line of the table: all figures, the AUC, and R@1 in both halves of the questions."""
+    values = [*means(answers), auc(answers), *(means(answers[half::2])[0] for half in (0, 1))]
+    return f"| {way} | {' | '.join(f'{value:.3f}' for value in values)} |"
+
+
+def kinds(answers: Sequence[Answer]) -> str:
+    """Return R@1 for each kind of question."""
+    by_kind = defaultdict(list)
+    for one in answers:
+        if one.question.relevant:
+            by_kind[one.question.kind].append(one)
+    return ", ".join(
+        f"{kind} {means(some)[0]:.2f} of {len(some)}" for kind, some in sorted(by_kind.items())
+    )
+
+
+def rows(work: Path, names: Sequence[str], embedders: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of the table."""
+    for embedder in embedders:
+        for way in WAYS:
+            if way == "lexical" and embedder != embedders[0]:
+                continue  # asks no embedder: the same answers
+            said = way if way == "lexical" else f"{way}, {embedder}"
+            answers = asked(work, names, embedder, way, {})
+            yield row(said, answers)
+            if way not in {"lexical", "semantic"}:
+                yield row(f"{said}, no boosts", asked(work, names, embedder, way, UNBOOSTED))
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--embedders", default="static")
+    parser.add_argument("--only", default="adr,shop,wild", help=f"banks: {', '.join(NAMES)}")
+    parser.add_argument("--kinds", action="store_true", help="R@1 by kind of question, and misses")
+    parser.add_argument("--keep", type=Path, help="keep unpacked data and indices there")
+    options = parser.parse_args()
+    names, embedders = options.only.split(","), options.embedders.split(",")
+    with tempfile.TemporaryDirectory() as temporary:
+        work = (options.keep or Path(temporary)).resolve()
+        print(f"| asked by | {' | '.join(COLUMNS)} | AUC | R@1, even | R@1, odd |")
+        print(f"|---|{'---|' * (len(COLUMNS) + 3)}")
+        for line in rows(work, names, embedders):
+            print(line, flush=True)
+        if options.kinds:
+            for embedder in embedders:
+                answers = asked(work, names, embedder, "hybrid", {})
+                print(f"\n{embedder}: {kinds(answers)}")
+                for one in answers:
+                    if one.question.relevant and not one.figures[0]:
+                        print(f"  {one.question.text!r}: {one.found[:2]}")
+
+
+def _dcg(gains: Sequence[float]) -> float:
+    return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
+
+
+if __name__ == "__main__":
+    main()
