@@ -182,12 +182,12 @@ class _Answer(NamedTuple):
 
     @property
     def good(self) -> bool:
-        """Tell whether a note answers the query."""
-        return bool(self.hits)
+        """Tell whether a hit is likely to answer the query."""
+        return bool(self.hits) and self.recalled.answered
 
 
 def _of_that_time(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> _Answer:
-    """Search the notes of the time that the query names; if none matches, those of all dates.
+    """Search the notes of the time that the query names; if none answers it, those of all dates.
 
     The caller holds the bank's lock.
     """
@@ -199,8 +199,9 @@ def _of_that_time(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> _
         found = _answer(bank, wanted._replace(kinds=False), progress)
     notice = remarks.restricted(times, found.query.kind)
     if not found.good:
-        found = _answer(bank, wanted._replace(times=False), progress)
-        notice = remarks.lifted(times)
+        others = _answer(bank, wanted._replace(times=False), progress)
+        if others.good or not found.hits:
+            found, notice = others, remarks.lifted(times)
     if not found.hits:
         return found
     notices = (notice, *found.recalled.notices)

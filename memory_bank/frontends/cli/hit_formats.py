@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from memory_bank.frontends.cli.hits_view import headed
+from memory_bank.frontends.cli.hits_view import WEAKER, headed
 from memory_bank.frontends.rendering import one_line
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """The first characters of a cell that spreadsheets compute."""
 _COLUMNS = (
     "path", "line", "title", "heading", "type", "status", "tags", "created_at",
-    "relevance_score", "snippet",
+    "relevance_score", "weak", "snippet",
 )  # fmt: skip
 
 
@@ -31,6 +31,9 @@ def paths(call: Call, answer: Recalled) -> None:
 def md(call: Call, answer: Recalled) -> None:
     """Print a numbered list with links; markup of the notes is escaped."""
     for rank, note in enumerate(answer.notes, 1):
+        if note.weak and (rank == 1 or not answer.notes[rank - 2].weak):
+            for line in [*([""] if rank > 1 else []), f"{WEAKER}:", ""]:
+                call.console.line(line)
         title = _escaped(headed(note.title, note.heading) or note.path)
         link = quote(call.place(note.path), safe="/")
         about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:10]]
@@ -57,6 +60,8 @@ def _escaped(text: str) -> str:
 
 
 def _cell(value: object) -> object:
+    if isinstance(value, bool):
+        return str(value).lower()
     if not isinstance(value, str):
         return value
     shown = one_line(value)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from memory_bank.actions.recall import Recalled, RecalledNote
     from memory_bank.frontends.cli.call import Call
 
+WEAKER = "Weaker matches"
 _INDENT = "   "
 _PROMPTS = 2
 """Rows of a screen for the command line and for the next prompt."""
@@ -22,7 +23,7 @@ _MOST_LINES = 4
 _SCROLLING = 2
 """Lines of each snippet if the answer is longer than the screen anyway."""
 _LEAST_ABOUT = 12
-"""Columns below which a hit's type, date and tags go to a line of their own."""
+"""Columns below which a hit's type, date and tags are left out on a terminal."""
 
 
 class Shown(NamedTuple):
@@ -41,9 +42,11 @@ def show(call: Call, answer: Recalled, shown: Shown) -> None:
     hits = [_Hit(call, rank, note, shown) for rank, note in enumerate(answer.notes, 1)]
     if call.console.terminal:
         _fit(call, answer, hits, shown)
-    for hit in hits:
-        if hit.rank > 1 or shown.explain:
+    for place, hit in enumerate(hits):
+        if place or shown.explain:
             call.console.line()
+        if hit.note.weak and not (place and hits[place - 1].note.weak):
+            call.console.line((WEAKER, "warn"))
         hit.show()
 
 
@@ -63,7 +66,9 @@ class _Hit:
     @property
     def rows(self) -> int:
         """The rows of the screen that it takes, apart from its snippet."""
-        return 2 + bool(self.note.superseded_by) + len(self.note.links or ())
+        place = cells(f"{_INDENT}{self.call.place(self.note.path, self.note.line)}  0.00")
+        heading = 1 + (place - 1) // self.console.columns
+        return heading + 1 + bool(self.note.superseded_by) + len(self.note.links or ())
 
     def show(self) -> None:
         note = self.note
@@ -140,6 +145,7 @@ class _Hit:
 def _fit(call: Call, answer: Recalled, hits: Sequence[_Hit], shown: Shown) -> None:
     """Shorten the snippets so that the answer fits the screen, the last ones most."""
     remarks = sum(1 + len(notice) // call.console.columns for notice in answer.notices)
+    remarks += (not answer.answered) + any(hit.note.weak for hit in hits)
     left = call.console.rows - _PROMPTS - remarks - sum(hit.rows + 1 for hit in hits) + 1
     most = [min(len(hit.snippet), _MOST_LINES) for hit in hits]
     if left < len(hits) or shown.explain or shown.also:
@@ -151,7 +157,7 @@ def _fit(call: Call, answer: Recalled, hits: Sequence[_Hit], shown: Shown) -> No
     left -= len(hits)
     for lines in range(2, _MOST_LINES + 1):
         for hit, longest in zip(hits, most, strict=True):
-            if left and lines <= longest:
+            if left and lines <= longest and not (hit.note.weak and answer.answered):
                 hit.lines, left = lines, left - 1
 
 

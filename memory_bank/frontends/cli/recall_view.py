@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -51,6 +52,7 @@ def answer(
         )
         dated = options["since"] is not None or options["before"] is not None
         read = actions.explain_query.read_query(bank, text, times=not dated)
+    found = found._replace(notes=tuple(sorted(found.notes, key=attrgetter("weak"))))
     if call.json:
         call.document({**_fields(found), **({"read_as": read} if explain else {})})
     elif form is not None:
@@ -62,6 +64,8 @@ def answer(
     call.notices(found.notices)
     if not found.notes and not call.json:
         call.remark("nothing found")
+    elif not found.answered and not call.json:
+        call.remark("nothing in the bank answers this")
     if interactive and found.notes:
         _open_one(call, found)
     return FOUND if found.notes else NOTHING

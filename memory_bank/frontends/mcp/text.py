@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from memory_bank.frontends.mcp.tools.bank import Restored
 
 _WHOLE = 800
-"""Characters of the longest section that is shown whole in a good hit; else its snippet is."""
-_GOOD = 0.5
-"""Lowest score of a good hit; the best hit has 1."""
+"""Characters of the longest section that is shown whole; of weaker matches, snippets are."""
 _ALSO = 120
 _ETAG = 16
 """Digits of an abbreviated etag."""
@@ -48,10 +46,15 @@ def recalled(answer: Recalled, quotes: Quotes) -> str:
         how = f"lexical only: {_FALLBACKS.get(why, 'the embedder gave no answer')}"
         how += f" (fallback_reason: {why})"
     if answer.notes:
-        head = f"{count(answer.result_count, 'note')}, best first ({how})."
+        head = f"{count(answer.result_count, 'note')}, best first ({how})"
     else:
-        head = f"Nothing found ({how}). Try other or fewer words or filters."
-    hits = (_hit(quotes, note) for note in answer.notes)
+        head = f"Nothing found ({how})"
+    head += "." if answer.answered else ": nothing in the bank answers this."
+    if not answer.notes:
+        head += " Try other or fewer words or filters."
+    good = [_hit(quotes, note) for note in answer.notes if not note.weak]
+    weaker = [_hit(quotes, note) for note in answer.notes if note.weak]
+    hits = [*good, *(["Weaker matches:"] if weaker else []), *weaker]
     notices = (f"Notice: {quotes.inside(one_line(notice))}" for notice in answer.notices)
     return _answer_text(quotes, head, *notices, *hits, _problem(quotes, answer.problem))
 
@@ -262,7 +265,7 @@ def _hit(quotes: Quotes, note: RecalledNote) -> str:
 def _section(note: RecalledNote) -> list[str]:
     """Return a hit's headings and its section; a long section is shortened to its snippet."""
     short = len(note.content) <= len(note.snippet) + _ALSO
-    whole = short or (len(note.content) <= _WHOLE and note.relevance_score >= _GOOD)
+    whole = short or (len(note.content) <= _WHOLE and not note.weak)
     headings = [part for part in note.heading.split(" > ") if part]
     if note.title and note.title not in headings[:1]:
         headings.insert(0, note.title)

@@ -2,9 +2,14 @@ from __future__ import annotations
 
 import csv
 import io
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from memory_bank import actions
+from memory_bank.actions.recall import Recalled
 
 from .conftest import Run, editor, plain_text
 
@@ -103,7 +108,7 @@ def test_words_of_time_restrict_and_are_reported(mb: Run) -> None:
     explained = mb("recall", "whoosh since January 2026", "--explain").out
     assert "words 'whoosh', since:2026-01-01T00:00:00Z" in explained
     for args in (["whoosh in January 2026", "--since", "2025"], ['whoosh "in January 2026"']):
-        assert mb("recall", *args, "--mode", "lexical").err in {"", "nothing found\n"}
+        assert "from the words" not in mb("recall", *args, "--mode", "lexical").err
 
 
 @pytest.mark.parametrize(
@@ -254,3 +259,32 @@ def test_a_hit_can_be_chosen_and_edited(
     assert terminal("recall", "damps", "-i", keys="\n").code == 0
     assert "needs a terminal" in mb("recall", "damps", "-i").err
     assert "can't be combined" in mb("recall", "damps", "-i", "--json").error["message"]
+
+
+def test_weaker_matches_are_set_apart(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    find = actions.recall.recall
+
+    def judged(*args: Any, weak_from: int = 1, **options: Any) -> Recalled:
+        found = find(*args, **options)
+        notes = [note._replace(weak=rank >= weak_from) for rank, note in enumerate(found.notes)]
+        return found._replace(notes=tuple(notes), answered=weak_from > 0)
+
+    query = ("recall", "tantivy whoosh", "--no-count")
+    monkeypatch.setattr(actions.recall, "recall", judged)
+    good, weaker = mb(*query).out.split("\n\nWeaker matches\n")
+    assert good.startswith("1  ")
+    assert weaker.startswith("2  ")
+    assert "\n\nWeaker matches:\n\n2. [" in mb(*query, "--format", "md").out
+    assert [note["weak"] for note in mb(*query, "--json").json["notes"]][:2] == [False, True]
+    monkeypatch.setattr(actions.recall, "recall", partial(judged, weak_from=0))
+    answer = mb(*query)
+    assert answer.out.startswith("Weaker matches\n1  ")
+    assert (answer.code, answer.err) == (0, "nothing in the bank answers this\n")
+    assert mb(*query, "--json").json["answered"] is False
+
+
+def test_a_least_score(mb: Run) -> None:
+    found = mb("recall", "tantivy", "--min-score", "0.3", "--json").json["notes"]
+    assert min(note["relevance_score"] for note in found) >= 0.3
+    assert mb("recall", "zebra tantivy stripes", "--min-score", "1").err == "nothing found\n"
+    assert mb("recall", "tantivy", "--min-score", "2").code == 2

@@ -19,12 +19,27 @@ def test_a_good_hit_is_shown_whole_and_a_weak_one_by_its_snippet(bank: Bank, pro
     answer = recall(bank, "long story", count_access=False)
     (note,) = [note for note in answer.notes if note.path == "facts/story.md"]
     assert len(note.snippet) + 200 < len(note.content) <= 800
-    good = text.recalled(answer._replace(notes=(note._replace(relevance_score=1.0),)), Quotes())
-    weak = text.recalled(answer._replace(notes=(note._replace(relevance_score=0.2),)), Quotes())
+    good = text.recalled(answer._replace(notes=(note._replace(weak=False),)), Quotes())
+    weak = text.recalled(answer._replace(notes=(note._replace(weak=True),)), Quotes())
     assert note.content in good
     assert note.content not in weak
     assert note.snippet in weak
     assert f"({len(note.content):,} characters in this section)" in weak
+
+
+def test_weaker_matches_are_set_apart_and_an_unanswered_question_is_said(bank: Bank) -> None:
+    answer = recall(bank, "whoosh tantivy bm25", mode="lexical", count_access=False)
+    first, *others = (note._replace(weak=bool(rank)) for rank, note in enumerate(answer.notes))
+    mixed = text.recalled(answer._replace(notes=(first, *others), answered=True), Quotes())
+    head, weaker = mixed.split("\nWeaker matches:\n")
+    assert head.startswith(f"{len(answer.notes)} notes, best first (lexical). ")
+    assert f'at="{first.path}:' in head
+    assert all(f'at="{note.path}:' in weaker for note in others)
+    unanswered = text.recalled(answer._replace(notes=tuple(others), answered=False), Quotes())
+    assert "(lexical): nothing in the bank answers this. What stands in" in unanswered
+    assert unanswered.splitlines()[1] == "Weaker matches:"
+    nothing = text.recalled(answer._replace(notes=(), answered=False), Quotes())
+    assert nothing.startswith("Nothing found (lexical): nothing in the bank answers this. Try")
 
 
 def test_a_heading_is_said_once(bank: Bank) -> None:

@@ -85,6 +85,13 @@ class _RecallCommand(Command):
     shell_complete=completing.notes,
 )
 @options.include_archived
+@click.option(
+    "--min-score",
+    metavar="X",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    help="Only notes of this score or a higher one, 0 to 1",
+)
 @click.option("--also", is_flag=True, help="Show each note's other matching sections, too")
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), metavar="FORM", help="paths, md, json, csv"

@@ -27,13 +27,20 @@ def recall(
     limit: int = 5,
     include_archived: bool = False,
     tags_filter: Annotated[Tags, Field(description="all of them")] = [],  # noqa: B006  (unchanged)
+    min_score: Annotated[float, Field(ge=0, le=1)] = 0,
 ) -> finding.Recalled:
     """Find what this project knows: decisions, facts, lessons, plans, by words and meaning.
 
     Call it before you plan, decide or debug. Returns the best section of each note, quoted.
     """
     return finding.recall(
-        call.bank, query, limit, mode, tags=tags_filter, include_archived=include_archived
+        call.bank,
+        query,
+        limit,
+        mode,
+        tags=tags_filter,
+        include_archived=include_archived,
+        min_score=min_score,
     )
 
 
