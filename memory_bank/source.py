@@ -114,6 +114,8 @@ class Document:
     """Keys and values for filters, in lower case."""
     data: Mapping[str, Any] = field(default_factory=dict)
     """Data for display, as JSON."""
+    keywords: str = ""
+    """Words chosen to find it by, such as tags: they count as words of its text."""
     about: str = ""
     """Words from its metadata for the keyword indexes."""
     dates: Dates = UNDATED

@@ -45,7 +45,7 @@ class Static:
     # "letters": change this word when texts become vectors in another way from the same table.
     model_hash: Final = f"{TABLE.sha256[:16]}-letters"
     # Measured: with the weight of the keyword score, hybrid search is worse than lexical search.
-    weight: Final = 0.5
+    weight: Final = 0.45
     code_weight: Final = 0.6
     # One gibberish query in twenty has a higher cosine with one of a hundred abstracts.
     similarity_threshold: Final = 0.42

@@ -255,13 +255,13 @@ def _put_passages(manifest: Manifest, found: Sequence[tuple[int, Document]]) -> 
 
 def _entries(document: Document, number: int, rows: Iterable[int]) -> Iterator[Entry]:
     """Yield the entries of a document's passages with these row numbers."""
-    about = document.about
+    keywords, about = document.keywords, document.about
     for place, row in zip(_passages(document), rows, strict=False):
         inside = place.section >= 0
         headings = document.sections[place.section].headings if inside else ()
         words = place.text.count(" ") + place.text.count("\n") + 1
-        yield Entry(row, number, document.title, headings, place.text, words, about)
-        about = ""
+        yield Entry(row, number, document.title, headings, place.text, words, keywords, about)
+        keywords = about = ""
 
 
 def _passages(document: Document) -> tuple[Passage, ...]:

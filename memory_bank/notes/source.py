@@ -31,7 +31,7 @@ from memory_bank.source import (
     lines_between,
 )
 
-READER = "4"
+READER = "5"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
 ARCHIVED = "archived"
 CONTENT = "content_hash"
@@ -179,6 +179,9 @@ def document_of(
         id=meta.id,
         fields=tuple(dict.fromkeys(_fields(note))),
         data=_data(note),
+        keywords="\n".join(
+            (*(tag for tag in meta.tags if tag not in note.body.tags), *meta.aliases)
+        ),
         about=_about(note),
         dates=dates,
         hidden=meta.status == ARCHIVED,
@@ -249,9 +252,9 @@ def _links(note: Note, prefix: str, *, included: bool) -> Iterator[Link]:
 
 
 def _about(note: Note) -> str:
-    """Return the words of the front matter, except the title, and of the path, for lookup."""
+    """Return the other words of the front matter, except the title, and of the path, for lookup."""
     meta = note.meta
-    words = [*meta.tags, note.name, meta.type, *meta.aliases, *meta.file_refs, *meta.symbol_refs]
+    words = [note.name, meta.type, *meta.file_refs, *meta.symbol_refs]
     words += [f"{entity.kind} {entity.id}" for entity in meta.entity_refs]
     words += [f"{key} {value}" for key, value in _extra(meta.extra)]
     return "\n".join(word for word in words if word)

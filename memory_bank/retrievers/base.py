@@ -27,6 +27,8 @@ class Entry(NamedTuple):
     headings: tuple[str, ...]
     text: str
     words: int
+    keywords: str = ""
+    """Words that count as words of the text; only the document's first passage has them."""
     about: str = ""
     """Words of the document from its metadata; only its first passage has them."""
 

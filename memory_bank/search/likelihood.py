@@ -1,8 +1,8 @@
 """The likelihood that a hit answers a question, from the share of a perfect match that it has.
 
 A logistic function of that share and of the logarithm of the number of words asked for: a passage
-with half of ten words is a surer answer than one with half of two. It was fitted to the first hits
-of the development questions about project banks; `tests/benchmarks/calibration.py` fits it and
+with half of ten words is a surer answer than one with half of two. It was fitted to the first three
+hits of the development questions about project banks; `tests/benchmarks/calibration.py` fits it and
 compares likelihoods with the share of hits that answer.
 """
 
@@ -14,8 +14,8 @@ LEAST, LEAST_SHARE = 0.06, 0.25
 """Hits with a lower likelihood and a smaller share of a perfect match are left out."""
 STRONG = 0.2
 """Hits with a lower likelihood are set apart as weaker matches."""
-BY_WORDS = (-4.80, 4.12, 0.82)
-BY_MEANING = (-3.91, 4.46, -0.48)
+BY_WORDS = (-5.14, 4.29, 0.96)
+BY_MEANING = (-3.98, 4.57, -0.49)
 """Coefficients: constant, share of a perfect match, logarithm of one plus the number of words."""
 
 

@@ -117,7 +117,7 @@ def filled(
     index.clear()
     index.put(
         [
-            Entry(row, row, f"N{row}", (), text, len(text.split()), about.get(row, ""))
+            Entry(row, row, f"N{row}", (), text, len(text.split()), about=about.get(row, ""))
             for row, text in enumerate(texts, 1)
         ],
         [],

@@ -24,7 +24,7 @@ from memory_bank.retrievers.keyword.query_builder import FIELDS, TITLE, KeywordQ
 MODES = ("lexical", "hybrid")
 _HEAP = 50_000_000
 _OWNER = "owner"
-_VERSION = "5"
+_VERSION = "6"
 
 
 def _schema() -> tantivy.Schema:
@@ -197,6 +197,7 @@ class KeywordIndex:
         first = entries[0]
         headings = [heading for e in entries for heading in e.headings if heading != first.title]
         about = "\n".join(entry.about for entry in entries if entry.about)
+        keywords = "\n".join(entry.keywords for entry in entries if entry.keywords)
         above = "\n".join((first.title, *dict.fromkeys(headings)))
         parts = [_analyzed(text) for text in (above, *(entry.text for entry in entries))]
         fields = {
@@ -204,10 +205,16 @@ class KeywordIndex:
             "document": first.document,
             "words": sum(entry.words for entry in entries),
             TITLE: first.title,
-            "body": "\n".join((above, *(part.text for part in parts[1:]))),
+            "body": "\n".join((above, *(part.text for part in parts[1:]), keywords)),
             "about": about,
             "identifiers": " ".join(
-                filter(None, (*(part.identifiers for part in parts), identifier_parts(about)))
+                filter(
+                    None,
+                    (
+                        *(part.identifiers for part in parts),
+                        identifier_parts(f"{keywords}\n{about}"),
+                    ),
+                )
             ),
             "grams": " ".join(filter(None, (part.grams for part in parts))),
         }

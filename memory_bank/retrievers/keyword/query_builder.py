@@ -40,18 +40,18 @@ _PROXIMITY_DEPTH = 100
 """Maximum number of matches whose scores proximity increases."""
 _MAX_DOCUMENTS = 2000
 """Maximum document frequency of words for proximity and titles: more matches take long."""
-_SIMILAR_WEIGHT = 0.7
+_SIMILAR_WEIGHT = 0.9
 """Weight of a word that resembles, or begins with, a word of the question which no document has."""
 _MIN_LETTERS, _TWO_EDITS_FROM, _MAX_UNKNOWN = 4, 7, 8
 """Minimum length of such a word, length from which two letters may differ, and maximum number of
 such words in a question: each one scans the dictionary."""
 _PATH_WEIGHT = 3.0
 """Weight of a path of the question that a document names in its metadata."""
-_PERFECT_CAP = 2.5
+_PERFECT_CAP = 2.8
 """Maximum score of a perfect match, as a multiple of the best score in the whole index: in a
 question of many rare words, no passage has nearly all of them."""
 _FEW_DOCUMENTS = 20
-"""Number of documents at which an absent word counts halfway between absent and rare."""
+"""Number of documents at which a word that none has counts halfway between the two."""
 _PREFERRED_WEIGHT = 2.0
 """Weight of a quoted phrase in a question that is a sentence."""
 
@@ -100,9 +100,9 @@ class KeywordQuery:
         return Scale(0.0, min(perfect, _PERFECT_CAP * best))
 
     def _expected_rarity(self, stem: str) -> float:
-        """Return the rarity of a word; one that no document has is rarer than one of a document.
+        """Return the weighted rarity of a word; one that no document has counts as the rarest.
 
-        Among few documents that tells little, so that it counts as the latter.
+        Few documents lack many words of any question, so that there it counts less.
         """
         counts = {field: self._searcher.doc_freq(field, stem) for field in FIELDS}
         if any(counts.values()):
@@ -111,7 +111,7 @@ class KeywordQuery:
             )
         documents = self._searcher.num_docs
         absent, single = self._rarity(0), self._rarity(1)
-        return (documents * absent + _FEW_DOCUMENTS * single) / (documents + _FEW_DOCUMENTS)
+        return (documents * absent + _FEW_DOCUMENTS * single / 2) / (documents + _FEW_DOCUMENTS)
 
     def title_matches(self) -> dict[int, float]:
         """Map documents to the share of the question's names that their titles have.
