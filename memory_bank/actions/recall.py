@@ -145,11 +145,7 @@ def recall(
         times=since is None and before is None,
     )
     with bank.lock:
-        answer, hits, _ = _of_that_time(bank, wanted, progress)
-        if wanted.node and query and not hits:
-            answer, hits, _ = _answer(bank, wanted._replace(query="", words=query), progress)
-            problem = answer.problem or (_WORDLESS if hits else None)
-            answer = answer._replace(query=query, problem=problem)
+        answer, hits = _linked_or_found(bank, wanted, progress)
         used = [hit.document.known_as for hit in hits if not hit.weak]
         if not (count_access and used):
             return answer
@@ -184,6 +180,19 @@ class _Answer(NamedTuple):
     def good(self) -> bool:
         """Tell whether a hit is likely to answer the query."""
         return bool(self.hits) and self.recalled.answered
+
+
+def _linked_or_found(
+    bank: Bank, wanted: _Wanted, progress: "Progress | None"
+) -> tuple[Recalled, list[Hit]]:
+    """Search; if no note that links to the target matches the query, list all that do."""
+    answer, hits, _ = _of_that_time(bank, wanted, progress)
+    if wanted.node and wanted.query and not hits:
+        every = wanted._replace(query="", words=wanted.query)
+        answer, hits, _ = _answer(bank, every, progress)
+        problem = answer.problem or (_WORDLESS if hits else None)
+        answer = answer._replace(query=wanted.query, problem=problem)
+    return answer, hits
 
 
 def _of_that_time(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> _Answer:

@@ -32,6 +32,7 @@ from memory_bank.retrievers.base import (
     Unit,
 )
 from memory_bank.retrievers.vectors import MODES, snapshot
+from memory_bank.retrievers.vectors.cosine_scale import scale_of
 from memory_bank.retrievers.vectors.database import VectorDatabase
 from memory_bank.retrievers.vectors.passage_text import text_of
 from memory_bank.retrievers.vectors.postings import Postings
@@ -61,11 +62,6 @@ _SOON = 0.2
 """Maximum duration in seconds of a batch after which the next one is larger."""
 _RECENT_MOST = 2000
 """Maximum number of vectors in the table, all of which each query reads."""
-_PERFECT = 4.0
-"""Standard deviations above the mean cosine that count as a perfect match."""
-_USUAL_MEAN, _USUAL_DEVIATION, _FEW = 0.09, 0.08, 20
-"""Mean and standard deviation of the cosines of a question with the passages of three banks (both
-embedders differ by .02 at most), and the number of passages as many as which they count."""
 _SAMPLE = 2000
 """Number of vectors from which the mean and the standard deviation are estimated."""
 _USED = "key IN (SELECT key FROM entries)"
@@ -190,7 +186,9 @@ class VectorIndex:
                 found = self._scores_within(base, vector, scope.only)
             else:
                 found = self._nearest(base, vector, limit + self._entries_of(base, scope.without))
-            return self._matches(base, found, limit, scope, self._scale(base, vector))
+            return self._matches(
+                base, found, limit, scope, scale_of(self._load_sample(base) @ vector)
+            )
 
         return self._consistent(query)
 
@@ -360,18 +358,6 @@ class VectorIndex:
         scores = self._unpacked(recent.values()) @ vector
         found.update(zip(recent, scores.tolist(), strict=True))
         return np.array(list(found), np.int64), np.array(list(found.values()), np.float32)
-
-    def _scale(self, base: Connection, vector: NDArray[np.float32]) -> Scale:
-        """Return the mean cosine of all texts with a question, and that of a perfect match.
-
-        Few cosines are more than `_PERFECT` standard deviations above the mean.
-        """
-        scores = self._load_sample(base) @ vector
-        count, sums = len(scores), (float(scores.sum()), float(((scores - _USUAL_MEAN) ** 2).sum()))
-        mean = (sums[0] + _FEW * _USUAL_MEAN) / (count + _FEW)
-        variance = (sums[1] + _FEW * _USUAL_DEVIATION**2) / (count + _FEW)
-        variance -= (mean - _USUAL_MEAN) ** 2
-        return Scale(mean, mean + _PERFECT * max(variance, 1e-6) ** 0.5)
 
     def _load_sample(self, base: Connection) -> NDArray[np.float32]:
         """Return up to `_SAMPLE` vectors, evenly spaced in the snapshot, and the table's."""
