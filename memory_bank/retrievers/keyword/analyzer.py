@@ -34,6 +34,8 @@ _JOINT = re.compile(
     r"[A-Z\d](?:(?<=[a-z\d][A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_]\d)|(?<=\d)(?=[^\W\d_]))"
 )
 _WORD = re.compile(r"[^\W_]+")
+_FILE_NAME = re.compile(r"\w[\w-]*\.[a-zA-Z]\w{0,4}")
+_AROUND_PATHS = ".,;:!?()[]{}<>\"'`"
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 # Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Japanese, Chinese.
@@ -88,13 +90,14 @@ def adjacent_stems(text: str) -> tuple[tuple[str, str], ...]:
 
 def beginnings(text: str) -> tuple[str, ...]:
     """Return the stems before a star: `datab*` asks for all words that begin so."""
-    found = (stems(word) for word in re.findall(r"([^\W_]{2,})\*", text))
-    return tuple(stem[0] for stem in found if stem)
+    before = (word.partition("*")[0] for word in text.split() if "*" in word)
+    return tuple(stems(part)[-1] for part in before if part[-2:].isalnum() and stems(part))
 
 
 def paths(text: str) -> tuple[str, ...]:
     """Return the paths and file names in a question."""
-    return tuple(re.findall(r"[\w.@+-]+(?:/[\w.@+-]+)+|\w[\w-]*\.[a-zA-Z]\w{0,4}(?!\w)", text))
+    words = (word.strip(_AROUND_PATHS) for word in text.split())
+    return tuple(word for word in words if "/" in word or _FILE_NAME.fullmatch(word))
 
 
 def _query_words(text: str) -> list[tuple[int, str]]:

@@ -44,7 +44,7 @@ _SIMILAR_WEIGHT = 0.9
 """Weight of a word that resembles, or begins with, a word of the question which no document has."""
 _MIN_LETTERS, _TWO_EDITS_FROM, _MAX_UNKNOWN = 4, 7, 8
 """Minimum length of such a word, length from which two letters may differ, and maximum number of
-such words in a question: each one scans the dictionary."""
+such words, beginnings and paths in a question: each one scans the dictionary."""
 _PATH_WEIGHT = 3.0
 """Weight of a path of the question that a document names in its metadata."""
 _PERFECT_CAP = 2.8
@@ -202,7 +202,7 @@ class KeywordQuery:
 
     def _path_queries(self) -> Iterator[Query]:
         """Match documents whose metadata names a path of the question."""
-        for path in paths(self._question.text):
+        for path in paths(self._question.text)[:_MAX_UNKNOWN]:
             if len(terms := stems(path)) > 1:
                 phrase = Query.phrase_query(self._schema, "about", list(terms))
                 yield Query.boost_query(phrase, _PATH_WEIGHT)
