@@ -204,9 +204,11 @@ def _of_that_time(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> _
     times = found.query.times
     if times is None:
         return found
-    if not found.good and found.query.kind:
-        found = _answer(bank, wanted._replace(kinds=False), progress)
-    notice = remarks.restricted(times, found.query.kind)
+    kind = found.query.kind
+    if kind:
+        others = _answer(bank, wanted._replace(kinds=False), progress)
+        found = _first(found, others, wanted.limit) if found.good else others
+    notice = remarks.restricted(times, kind if found.good and found.query.kind else "")
     if not found.good:
         others = _answer(bank, wanted._replace(times=False), progress)
         if others.good or not found.hits:
@@ -215,6 +217,19 @@ def _of_that_time(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> _
         return found
     notices = (notice, *found.recalled.notices)
     return found._replace(recalled=found.recalled._replace(notices=notices))
+
+
+def _first(first: _Answer, others: _Answer, limit: int) -> _Answer:
+    """Put the notes of one answer before the others of a second one."""
+    pairs = {
+        note.note_id: (note, hit)
+        for one in (first, others)
+        for note, hit in zip(one.recalled.notes, one.hits, strict=True)
+    }
+    best = list(pairs.values())[:limit]
+    notes = tuple(note for note, _ in best)
+    recalled = first.recalled._replace(notes=notes, result_count=len(notes))
+    return first._replace(recalled=recalled, hits=[hit for _, hit in best])
 
 
 def _answer(bank: Bank, wanted: _Wanted, progress: "Progress | None") -> _Answer:

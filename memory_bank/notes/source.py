@@ -179,9 +179,7 @@ def document_of(
         id=meta.id,
         fields=tuple(dict.fromkeys(_fields(note))),
         data=_data(note),
-        keywords="\n".join(
-            (*(tag for tag in meta.tags if tag not in note.body.tags), *meta.aliases)
-        ),
+        keywords=_keywords(note),
         about=_about(note),
         dates=dates,
         hidden=meta.status == ARCHIVED,
@@ -249,6 +247,12 @@ def _links(note: Note, prefix: str, *, included: bool) -> Iterator[Link]:
             before=link.before,
             after=link.after,
         )
+
+
+def _keywords(note: Note) -> str:
+    """Return the tags that the text doesn't have, and the aliases."""
+    inline = set(note.body.tags)
+    return "\n".join((*(tag for tag in note.meta.tags if tag not in inline), *note.meta.aliases))
 
 
 def _about(note: Note) -> str:

@@ -109,9 +109,15 @@ class Engine:
         candidates.boost(self._manifest, found, self._accesses, settings, now)
         candidates.rank_superseded(self._manifest, found)
         words = len(weighted_stems(question.text))
-        candidates.judge(found, ranking, words, by_words="keyword" in results.matches)
+        by_words = "keyword" in results.matches
+        candidates.judge(found, ranking, words, by_words=by_words)
         ranked = sorted(
-            (one for one in found.values() if one.shown and one.likelihood >= min_score),
+            (
+                one
+                for one in found.values()
+                # by meaning alone, the nearest are shown, however far they are
+                if (one.shown or not by_words) and one.likelihood >= min_score
+            ),
             key=lambda one: (one.weak, -one.score, one.document),
         )
         return SearchResult(self._hits(ranked[:limit], ranking), used, results.reason)

@@ -34,9 +34,9 @@ def remarks(
 
 
 def restricted(times: TimeWords, kind: str) -> str:
-    """Return the remark that words of time, and the type asked for, restrict an answer."""
-    and_type = f", and of type {kind}" if kind else ""
-    return f"only notes {_span(times)}, from the words {times.words!r}{and_type}"
+    """Return the remark that words of time restrict an answer, and which type comes first."""
+    first = f"; those of type {kind} first" if kind else ""
+    return f"only notes {_span(times)}, from the words {times.words!r}{first}"
 
 
 def lifted(times: TimeWords) -> str:

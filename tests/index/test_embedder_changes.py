@@ -101,9 +101,9 @@ def test_an_open_bank_notices_a_replaced_file_of_the_model(
     notes: Path, model: Path, change: Callable[[Path], None]
 ) -> None:
     with _open(notes, model) as bank:
-        recall(bank, "cat", mode="semantic")
+        recall(bank, "cat", mode="semantic", count_access=False)
         change(model)
-        found = recall(bank, "cat", mode="semantic")
+        found = recall(bank, "cat", mode="semantic", count_access=False)
         assert (found.mode_used, found.fallback_reason) == ("semantic", None)
         scores = [note.relevance_score for note in found.notes]
     with _open(notes, model) as fresh:

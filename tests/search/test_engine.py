@@ -126,7 +126,7 @@ BIRDS = {
 }
 
 
-@pytest.mark.parametrize("mode", ["lexical", "hybrid", "semantic"])
+@pytest.mark.parametrize("mode", ["lexical", "hybrid"])
 def test_a_word_that_means_nothing_here_finds_nothing(fill: Fill, mode: str) -> None:
     answer = recall(fill(BIRDS), "nosuchzzz", mode=mode)
     assert (answer.notes, answer.answered) == ((), False)

@@ -108,5 +108,10 @@ def _open_one(call: Call, found: Recalled) -> None:
             break
         call.remark(f"type a number from 1 to {count}, or Enter")
     with call.open() as bank:
-        done = in_editor(call, bank, found.notes[int(chosen) - 1].path)
+        path = found.notes[int(chosen) - 1].path
+        if not bank.roots.writable(path):
+            # an included file: the user's editor opens it, we write nothing
+            click.edit(filename=str(bank.roots.file(path)))
+            return
+        done = in_editor(call, bank, path)
     show_written(call, done)
