@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_help_costs_little_more_than_click() -> None:
         for name, line in lines.items():
             spent[name].append(seconds(line))
     # twice when alone; the other core is busy when tests run side by side
-    assert min(spent["help"]) < 3 * min(spent["click"])
+    assert median(spent["help"]) < 3 * median(spent["click"])
 
 
 def seconds(line: list[str]) -> float:

@@ -13,7 +13,6 @@ from memory_bank.frontends.cli import shell_completion as completing
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Command
-from memory_bank.frontends.cli.recall_view import answer
 
 GROUP = "Find"
 FORMATS = ("paths", "md", "json", "csv")
@@ -94,11 +93,17 @@ class _RecallCommand(Command):
 )
 @click.option("--also", is_flag=True, help="Show each note's other matching sections, too")
 @click.option(
-    "--format", "form", type=click.Choice(FORMATS), metavar="FORM", help="paths, md, json, csv"
+    "--format",
+    "form",
+    type=click.Choice(FORMATS),
+    metavar="FORM",
+    help="paths, md, json, csv",
 )
 @click.option("-i", "--interactive", is_flag=True, help="Choose a note and open it in your editor")
 @click.option("--explain", is_flag=True, help="Show the parsed query and each note's scores")
 @click.option("--no-count", is_flag=True, help="Don't count this as an access of the notes")
 def command(call: Call, **options: Any) -> int:  # noqa: ANN401  (passed on by name)
     """Search notes by words, meaning and links."""
+    from memory_bank.frontends.cli.recall_view import answer  # start-up: help needs no view
+
     return answer(call, **options)
