@@ -49,7 +49,7 @@ class Candidate:
 
     @property
     def shown(self) -> bool:
-        """Whether it is shown at all: it may be little, but all that a word asks for."""
+        """Whether it is in the answer: it is likely enough, or near enough to a perfect match."""
         return self.likelihood >= LEAST or self.relevance >= LEAST_SHARE
 
     def boost(self, source: str, detail: str, factor: float) -> None:
@@ -59,7 +59,7 @@ class Candidate:
         self.boosts.append(Reason(source, detail, factor))
 
 
-def candidates(
+def select(
     manifest: Manifest, ranking: Ranking, settings: Memory, limit: int
 ) -> dict[int, Candidate]:
     """Return the documents that can be among the best after boosts, by number."""

@@ -105,7 +105,7 @@ class Engine:
         used = "lexical" if results.reason else mode
         ranking = self._rank(results, question, scope)
         settings = self._settings.memory
-        found = candidates.candidates(self._manifest, ranking, settings, limit)
+        found = candidates.select(self._manifest, ranking, settings, limit)
         candidates.boost(self._manifest, found, self._accesses, settings, now)
         candidates.rank_superseded(self._manifest, found)
         words = len(weighted_stems(question.text))

@@ -128,14 +128,14 @@ def _form_at(text: str, words: list[re.Match[str]], place: int, now: datetime) -
 def _lower_case(form: str, *, first: bool, last: bool) -> bool:
     """Tell whether a form is written as words of a sentence, not as a name or a title."""
     words = form.split()
+    if not words:
+        return False  # punctuation only
     odd = [
         word
         for number, word in enumerate(words)
         if not word.islower() and not word.isdigit() and not (first and not number)
         if word.lower() not in _NAMES and not word[0].isdigit()
     ]
-    if not words:
-        return False  # punctuation only
     unclear = words[-1] in _ALSO_WORDS and not last
     return not odd and not unclear
 

@@ -35,7 +35,7 @@ _JOINT = re.compile(
 )
 _WORD = re.compile(r"[^\W_]+")
 _FILE_NAME = re.compile(r"\w[\w-]*\.[a-zA-Z]\w{0,4}")
-_AROUND_PATHS = ".,;:!?()[]{}<>\"'`"
+_PUNCTUATION = ".,;:!?()[]{}<>\"'`"
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 
 # Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, Japanese, Chinese.
@@ -91,12 +91,12 @@ def adjacent_stems(text: str) -> tuple[tuple[str, str], ...]:
 def beginnings(text: str) -> tuple[str, ...]:
     """Return the stems before a star: `datab*` asks for all words that begin so."""
     before = (word.partition("*")[0] for word in text.split() if "*" in word)
-    return tuple(stems(part)[-1] for part in before if part[-2:].isalnum() and stems(part))
+    return tuple(stems(part)[-1] for part in before if len(part) > 1 and part[-2:].isalnum())
 
 
 def paths(text: str) -> tuple[str, ...]:
     """Return the paths and file names in a question."""
-    words = (word.strip(_AROUND_PATHS) for word in text.split())
+    words = (word.strip(_PUNCTUATION) for word in text.split())
     return tuple(word for word in words if "/" in word or _FILE_NAME.fullmatch(word))
 
 

@@ -51,7 +51,8 @@ _PERFECT_CAP = 2.8
 """Maximum score of a perfect match, as a multiple of the best score in the whole index: in a
 question of many rare words, no passage has nearly all of them."""
 _FEW_DOCUMENTS = 20
-"""Number of documents at which a word that none has counts halfway between the two."""
+"""Number of documents at which a word that none has counts halfway between its rarity and half the
+rarity of a word that one document has."""
 _PREFERRED_WEIGHT = 2.0
 """Weight of a quoted phrase in a question that is a sentence."""
 
@@ -100,9 +101,10 @@ class KeywordQuery:
         return Scale(0.0, min(perfect, _PERFECT_CAP * best))
 
     def _expected_rarity(self, stem: str) -> float:
-        """Return the weighted rarity of a word; one that no document has counts as the rarest.
+        """Return what a word adds to the score of a perfect passage.
 
-        Few documents lack many words of any question, so that there it counts less.
+        A word that no document has counts as the rarest one. In a small bank it counts less, since
+        few documents lack many words of any question.
         """
         counts = {field: self._searcher.doc_freq(field, stem) for field in FIELDS}
         if any(counts.values()):

@@ -63,7 +63,7 @@ _SOON = 0.2
 _RECENT_MOST = 2000
 """Maximum number of vectors in the table, all of which each query reads."""
 _SAMPLE = 2000
-"""Number of vectors from which the mean and the standard deviation are estimated."""
+"""Number of the snapshot's vectors from which the scale of cosines is estimated."""
 _USED = "key IN (SELECT key FROM entries)"
 _RECENT = """
 SELECT key, vector FROM vectors WHERE slot IS NULL
@@ -186,9 +186,8 @@ class VectorIndex:
                 found = self._scores_within(base, vector, scope.only)
             else:
                 found = self._nearest(base, vector, limit + self._entries_of(base, scope.without))
-            return self._matches(
-                base, found, limit, scope, scale_of(self._load_sample(base) @ vector)
-            )
+            scale = scale_of(self._sampled_cosines(base, vector))
+            return self._matches(base, found, limit, scope, scale)
 
         return self._consistent(query)
 
@@ -359,13 +358,14 @@ class VectorIndex:
         found.update(zip(recent, scores.tolist(), strict=True))
         return np.array(list(found), np.int64), np.array(list(found.values()), np.float32)
 
-    def _load_sample(self, base: Connection) -> NDArray[np.float32]:
-        """Return up to `_SAMPLE` vectors, evenly spaced in the snapshot, and the table's."""
+    def _sampled_cosines(
+        self, base: Connection, vector: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Return a vector's cosines with a sample of the snapshot and with the table's vectors."""
         loaded = self._load_snapshot(base)
         _, recent = self._load_recent(base)
-        if loaded is None:
-            return recent
-        return np.concatenate([loaded.sample(_SAMPLE), recent])
+        sampled = [loaded.sample(_SAMPLE) @ vector] if loaded else []
+        return np.concatenate([*sampled, recent @ vector])
 
     def _unpacked(self, blobs: Iterable[bytes]) -> NDArray[np.float32]:
         """Return vectors of the table as unit vectors."""
