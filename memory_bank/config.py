@@ -7,17 +7,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from stat import S_ISREG
 from types import MappingProxyType
-from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from memory_bank import plugins
 from memory_bank.errors import BadInput, BadSetting
-from memory_bank.filenames import SETTINGS, outside, relative
+from memory_bank.filenames import SETTINGS
+from memory_bank.setting_sections import (
+    Compression,
+    Context,
+    Key,
+    Memory,
+    Search,
+    Secrets,
+    Sessions,
+)
 
-# A larger note is listed by `doctor`, not indexed, since parsing time grows with size.
-MAX_NOTE_BYTES = 10_000_000
 _HUGE = 10**300
-_CENTURY = 36_500
-"""Days."""
 _MOST_BYTES = 1_000_000
 """Maximum size of a file of settings."""
 _MOST_ITEMS = 100
@@ -25,8 +30,6 @@ _MOST_ITEMS = 100
 _LONGEST = 200
 """Maximum number of characters of a wrong value in an error."""
 
-MODES = ("lexical", "semantic", "hybrid")
-"""Modes of search."""
 BANKS = "banks"
 """The section of the user's file with the names of banks."""
 EMBEDDERS = "embedders"
@@ -35,99 +38,15 @@ EMBEDDERS = "embedders"
 Section = TypeVar("Section")
 
 
-class Key(NamedTuple):
-    """The help and the limits of one setting."""
-
-    help: str
-    choices: tuple[str, ...] = ()
-    low: float = 0
-    high: float = 0
-    """Inclusive limits of a number; every number has them."""
-    private: bool = False
-    """Refused in a project's file; errors don't show its value."""
-    secret: bool = False
-    """Never shown."""
-    problem: Callable[[str], str] | None = None
-    """Says what is wrong with an item of a list; empty if it may be in it."""
-
-    @property
-    def range(self) -> str:
-        """The limits of a number as text; empty for other types."""
-        return f"{self.low:,} to {self.high:,}" if self.high else ""
-
-    @property
-    def told(self) -> str:
-        """The help, with the range of a number."""
-        return f"{self.help}; {self.range}" if self.high else self.help
-
-
-class Memory(NamedTuple):
-    """Section `[memory]`: the bank."""
-
-    enabled: Annotated[bool, Key("false turns recall and remember off for this project")] = True
-    storage_strategy: Annotated[
-        str,
-        Key(
-            "where the bank is: .memories/ in the project, or the user's data folder",
-            choices=("project", "user"),
-        ),
-    ] = "project"
-    recency_boost_days: Annotated[
-        float, Key("a note younger than this many days is boosted", high=_CENTURY)
-    ] = 7.0
-    recency_boost_factor: Annotated[
-        float, Key("what its score is multiplied with", low=1, high=100)
-    ] = 1.2
-    access_boost_days: Annotated[
-        float, Key("days until the last access stops counting", low=1, high=_CENTURY)
-    ] = 30.0
-    access_recency_weight: Annotated[
-        float, Key("weight of how recently a note was accessed", high=100)
-    ] = 0.1
-    access_count_weight: Annotated[
-        float, Key("weight of how often a note was accessed", high=100)
-    ] = 0.05
-    include: Annotated[
-        tuple[str, ...],
-        Key("folders and files of the project that are notes, too", problem=outside),
-    ] = ()
-    writable_includes: Annotated[
-        tuple[str, ...],
-        Key("included folders and files whose text may be changed", private=True, problem=relative),
-    ] = ()
-    max_note_bytes: Annotated[
-        int, Key("a larger file is listed, not indexed", low=1, high=100_000_000)
-    ] = MAX_NOTE_BYTES
-    embedder: Annotated[str, Key("what turns text into vectors: `memory-bank embedder list`")] = (
-        "static"
-    )
-
-
-class Search(NamedTuple):
-    """Section `[search]`: search and ranking."""
-
-    mode: Annotated[str, Key("default mode", choices=MODES)] = "hybrid"
-    fusion: Annotated[str, Key("how lists become one", choices=("scores", "rrf"))] = "scores"
-    rrf_k: Annotated[float, Key("the constant of reciprocal rank fusion", low=1, high=10_000)] = (
-        60.0
-    )
-    limit: Annotated[int, Key("default number of notes in an answer", low=1, high=100)] = 10
-
-
-class Secrets(NamedTuple):
-    """Section `[secrets]`: values that notes may contain although they look like secrets."""
-
-    allow: Annotated[
-        tuple[str, ...], Key("hashes of values that are no secrets: SecretFound tells them")
-    ] = ()
-
-
 class Settings(NamedTuple):
     """All settings of one bank, and the origin of each value."""
 
     memory: Memory = Memory()
     search: Search = Search()
     secrets: Secrets = Secrets()
+    sessions: Sessions = Sessions()
+    compression: Compression = Compression()
+    context: Context = Context()
     embedders: tuple[Any, ...] = ()
     """Sections of embedders in which something is set."""
     origins: Mapping[str, str] = MappingProxyType({})
@@ -147,7 +66,14 @@ class Settings(NamedTuple):
         return getattr(self, name) if name in _SECTIONS else self.of(sections()[name])
 
 
-_SECTIONS: Mapping[str, Any] = {"memory": Memory, "search": Search, "secrets": Secrets}
+_SECTIONS: Mapping[str, Any] = {
+    "memory": Memory,
+    "search": Search,
+    "secrets": Secrets,
+    "sessions": Sessions,
+    "compression": Compression,
+    "context": Context,
+}
 
 
 def sections() -> dict[str, Any]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from memory_bank import config
+from memory_bank import config, setting_sections
 from memory_bank.config import Settings
 from memory_bank.layout import Layout
 from memory_bank.notes.included import IncludedRoot
@@ -53,7 +53,7 @@ def included(place: Layout, settings: Settings, index: Callable[[], Path]) -> In
 
 def includable(place: Layout, paths: Sequence[str]) -> Collection[str]:
     """Return the Markdown files at or below some paths that a bank could include."""
-    memory = config.Memory(include=tuple(paths))
+    memory = setting_sections.Memory(include=tuple(paths))
     root = included(place, Settings(memory=memory), lambda: place.index)
     return () if root is None else root.scan().signatures
 

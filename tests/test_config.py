@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memory_bank import config
+from memory_bank import config, setting_sections
 from memory_bank.errors import BadSetting
 
 
@@ -190,7 +190,7 @@ NUMBERS = [
 
 
 @pytest.mark.parametrize(("name", "meta"), NUMBERS)
-def test_every_number_has_a_finite_range(name: str, meta: config.Key) -> None:
+def test_every_number_has_a_finite_range(name: str, meta: setting_sections.Key) -> None:
     assert meta.low < meta.high < math.inf
     for value in (meta.low, meta.high):
         config.load(None, flags={name: value})
@@ -199,7 +199,7 @@ def test_every_number_has_a_finite_range(name: str, meta: config.Key) -> None:
 @pytest.mark.parametrize(("name", "meta"), NUMBERS)
 @pytest.mark.parametrize("value", ["inf", "-inf", "nan", "1e999", "-1e300", "1" * 5000, "1e18"])
 def test_no_number_outside_its_range_is_taken_from_anywhere(
-    user: Path, name: str, meta: config.Key, value: str
+    user: Path, name: str, meta: setting_sections.Key, value: str
 ) -> None:
     section, _, key = name.partition(".")
     variable = f"MEMORY_BANK_{section if section != 'memory' else ''}_{key}".upper()
@@ -250,7 +250,10 @@ def test_the_template_says_nothing_and_everything(project: Path, folder: Path) -
     }
     project.write_text("\n".join(lines))
     settings = config.load(folder)
-    assert (settings.memory, settings.search) == (config.Memory(), config.Search())
+    assert (settings.memory, settings.search) == (
+        setting_sections.Memory(),
+        setting_sections.Search(),
+    )
 
 
 def test_every_setting_says_what_it_is() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,7 +149,7 @@ def test_settings_and_their_page_agree() -> None:
     for name, (default, meta) in known.items():
         row = rows[name]
         shown = f'"{default}"' if isinstance(default, str) else str(default).lower()
-        shown = "[]" if default == () else shown
+        shown = json.dumps(default) if isinstance(default, tuple) else shown
         variable = f"MEMORY_BANK_{name.removeprefix('memory.').replace('.', '_')}".upper()
         assert [f"`{shown}`", f"`{variable}`"] == [cell.strip() for cell in row.split("|")[2:4]]
         private = "**private**" in row or "All of it is **private**" in section_of(text, name)

@@ -8,12 +8,13 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
-from memory_bank.config import Memory, Settings
+from memory_bank.config import Settings
 from memory_bank.index.compare import compared
 from memory_bank.index.index import Index
 from memory_bank.layout import Layout
 from memory_bank.retrievers.base import Question, Scope
 from memory_bank.search.engine import Engine
+from memory_bank.setting_sections import Memory
 from memory_bank.source import Document, Passage, Read, Scan, Span, lines_between
 
 

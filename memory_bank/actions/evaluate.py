@@ -14,10 +14,11 @@ from memory_bank.actions.qrels import Qrels
 from memory_bank.actions.recall import MOST, RecalledNote, recall
 from memory_bank.actions.targets import Targets, resolve
 from memory_bank.bank import Bank
-from memory_bank.config import MODES, Settings
+from memory_bank.config import Settings
 from memory_bank.errors import BadInput
 from memory_bank.search import metrics
 from memory_bank.search.hits import Reason
+from memory_bank.setting_sections import MODES
 
 if TYPE_CHECKING:
     from memory_bank.index.report import Progress

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from memory_bank.actions.authors import editors
 from memory_bank.actions.linked_notes import LinkShown, linked, node_of
 from memory_bank.bank import Bank, View
-from memory_bank.config import MODES
 from memory_bank.errors import BadInput
 from memory_bank.manifest import filters
 from memory_bank.manifest.documents import PassageRow
@@ -20,6 +19,7 @@ from memory_bank.search import remarks, snippets
 from memory_bank.search.engine import Hit, SearchResult
 from memory_bank.search.hits import Reason
 from memory_bank.search.query import Query, conditions, parse
+from memory_bank.setting_sections import MODES
 from memory_bank.source import Section, Span
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memory_bank.config import Key, Settings, describe
+from memory_bank.config import Settings, describe
+from memory_bank.setting_sections import Key
 
 _HIDDEN = "***"
 _PASSWORD = re.compile(r"(?<=://)[^/@\s]*@")

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 from blake3 import blake3
 
 from memory_bank import models
-from memory_bank.config import Key
 from memory_bank.embedders.base import digest
 from memory_bank.errors import EmbedderUnavailable
 from memory_bank.models.verified_models import Known, recall, remember
+from memory_bank.setting_sections import Key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from memory_bank.activity.access import Access
-from memory_bank.config import Memory
+from memory_bank.setting_sections import Memory
 
 _DAY = 86400.0
 _FULL_COUNT = 100

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from memory_bank.activity.access import NEVER, Access
-from memory_bank.config import Memory
 from memory_bank.manifest import documents, neighbourhood
 from memory_bank.manifest.manifest import Manifest
 from memory_bank.search import boosts
 from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.likelihood import LEAST, LEAST_SHARE, STRONG, likelihood
+from memory_bank.setting_sections import Memory
 
 _EXTRA_CANDIDATES = 16
 """Candidates beyond the limit, since superseded ones move down."""

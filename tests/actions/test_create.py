@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from memory_bank import Bank, create, recall, session_note, show
-from memory_bank.config import MAX_NOTE_BYTES
 from memory_bank.errors import BadInput, BadName, NoteExists
+from memory_bank.setting_sections import MAX_NOTE_BYTES
 
 
 def test_a_note_is_made_at_its_name_whatever_others_say(bank: Bank) -> None:

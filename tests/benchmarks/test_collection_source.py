@@ -8,11 +8,12 @@ from urllib.parse import unquote
 
 import pytest
 
-from memory_bank.config import Memory, Settings
+from memory_bank.config import Settings
 from memory_bank.errors import BadInput
 from memory_bank.index.compare import compared
 from memory_bank.index.index import Index
 from memory_bank.layout import Layout
+from memory_bank.setting_sections import Memory
 from memory_bank.source import Document, Span
 from tests.benchmarks import collections, comparison, finding, rivals
 from tests.benchmarks.evaluation import beir

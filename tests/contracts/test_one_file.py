@@ -100,7 +100,7 @@ VOWELS = '''
 
 from typing import Annotated, NamedTuple
 
-from memory_bank.config import Key
+from memory_bank.setting_sections import Key
 from memory_bank.embedders.base import digest
 
 SUMMARY = "vowels, for tests"

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from memory_bank import retrievers
-from memory_bank.config import Memory, Settings
+from memory_bank.config import Settings
 from memory_bank.errors import IndexDamaged
 from memory_bank.retrievers.base import Entry, Question, Retriever, Scope
 from memory_bank.retrievers.vectors import snapshot
 from memory_bank.retrievers.vectors import vector_index as vectors_module
+from memory_bank.setting_sections import Memory
 
 Make = Callable[..., Retriever]
 
@@ -369,7 +370,8 @@ DYING = """
 import os, sys
 from pathlib import Path
 from memory_bank import retrievers
-from memory_bank.config import Memory, Settings
+from memory_bank.config import Settings
+from memory_bank.setting_sections import Memory
 from memory_bank.retrievers.base import Entry
 folder, name = Path(sys.argv[1]), sys.argv[2]
 made = retrievers.module(name).load(folder, "one", Settings(memory=Memory(embedder="hashing")))

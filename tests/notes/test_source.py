@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.config import Memory, Settings
+from memory_bank.config import Settings
 from memory_bank.errors import NoBank
 from memory_bank.index.index import Index
 from memory_bank.layout import Layout
@@ -18,6 +18,7 @@ from memory_bank.notes.roots import Root, Roots
 from memory_bank.notes.source import NotesSource
 from memory_bank.retrievers.base import Question, Scope
 from memory_bank.search.engine import Engine
+from memory_bank.setting_sections import Memory
 from memory_bank.source import Document, Span
 
 SETTINGS = Settings(memory=Memory(embedder="none"))

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, NoReturn, c
 from blake3 import blake3
 
 from memory_bank import models
-from memory_bank.config import Key
 from memory_bank.embedders.base import digest
 from memory_bank.embedders.http.endpoint import BAD_ANSWER, Endpoint
 from memory_bank.errors import BadSetting, EmbedderUnavailable
 from memory_bank.models.verified_models import Known, recall, remember
+from memory_bank.setting_sections import Key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

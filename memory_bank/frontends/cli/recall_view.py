@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from memory_bank import actions
-from memory_bank.config import Search
 from memory_bank.frontends.cli import hit_formats, text_input
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.change_view import show_written
 from memory_bank.frontends.cli.hits_view import Shown, show
 from memory_bank.frontends.cli.note_editor import in_editor
 from memory_bank.frontends.rendering import plain
+from memory_bank.setting_sections import Search
 
 if TYPE_CHECKING:
     from memory_bank.actions.recall import Recalled

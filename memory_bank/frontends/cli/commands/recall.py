@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from memory_bank.config import MODES
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli import shell_completion as completing
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Command
+from memory_bank.setting_sections import MODES
 
 GROUP = "Find"
 FORMATS = ("paths", "md", "json", "csv")

@@ -1,0 +1,158 @@
+"""The sections of settings: their keys, defaults, help and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, NamedTuple
+
+from memory_bank.filenames import outside, relative
+
+# A larger note is listed by `doctor`, not indexed, since parsing time grows with size.
+MAX_NOTE_BYTES = 10_000_000
+_CENTURY = 36_500
+"""Days."""
+
+MODES = ("lexical", "semantic", "hybrid")
+"""Modes of search."""
+OBSERVATION_TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
+"""What an observation may be."""
+
+
+class Key(NamedTuple):
+    """The help and the limits of one setting."""
+
+    help: str
+    choices: tuple[str, ...] = ()
+    low: float = 0
+    high: float = 0
+    """Inclusive limits of a number; every number has them."""
+    private: bool = False
+    """Refused in a project's file; errors don't show its value."""
+    secret: bool = False
+    """Never shown."""
+    problem: Callable[[str], str] | None = None
+    """Says what is wrong with an item of a list; empty if it may be in it."""
+
+    @property
+    def range(self) -> str:
+        """The limits of a number as text; empty for other types."""
+        return f"{self.low:,} to {self.high:,}" if self.high else ""
+
+    @property
+    def told(self) -> str:
+        """The help, with the range of a number."""
+        return f"{self.help}; {self.range}" if self.high else self.help
+
+
+class Memory(NamedTuple):
+    """Section `[memory]`: the bank."""
+
+    enabled: Annotated[bool, Key("false turns recall and remember off for this project")] = True
+    storage_strategy: Annotated[
+        str,
+        Key(
+            "where the bank is: .memories/ in the project, or the user's data folder",
+            choices=("project", "user"),
+        ),
+    ] = "project"
+    recency_boost_days: Annotated[
+        float, Key("a note younger than this many days is boosted", high=_CENTURY)
+    ] = 7.0
+    recency_boost_factor: Annotated[
+        float, Key("what its score is multiplied with", low=1, high=100)
+    ] = 1.2
+    access_boost_days: Annotated[
+        float, Key("days until the last access stops counting", low=1, high=_CENTURY)
+    ] = 30.0
+    access_recency_weight: Annotated[
+        float, Key("weight of how recently a note was accessed", high=100)
+    ] = 0.1
+    access_count_weight: Annotated[
+        float, Key("weight of how often a note was accessed", high=100)
+    ] = 0.05
+    include: Annotated[
+        tuple[str, ...],
+        Key("folders and files of the project that are notes, too", problem=outside),
+    ] = ()
+    writable_includes: Annotated[
+        tuple[str, ...],
+        Key("included folders and files whose text may be changed", private=True, problem=relative),
+    ] = ()
+    max_note_bytes: Annotated[
+        int, Key("a larger file is listed, not indexed", low=1, high=100_000_000)
+    ] = MAX_NOTE_BYTES
+    embedder: Annotated[str, Key("what turns text into vectors: `memory-bank embedder list`")] = (
+        "static"
+    )
+
+
+class Search(NamedTuple):
+    """Section `[search]`: search and ranking."""
+
+    mode: Annotated[str, Key("default mode", choices=MODES)] = "hybrid"
+    fusion: Annotated[str, Key("how lists become one", choices=("scores", "rrf"))] = "scores"
+    rrf_k: Annotated[float, Key("the constant of reciprocal rank fusion", low=1, high=10_000)] = (
+        60.0
+    )
+    limit: Annotated[int, Key("default number of notes in an answer", low=1, high=100)] = 10
+
+
+class Secrets(NamedTuple):
+    """Section `[secrets]`: values that notes may contain although they look like secrets."""
+
+    allow: Annotated[
+        tuple[str, ...], Key("hashes of values that are no secrets: SecretFound tells them")
+    ] = ()
+
+
+def _observation_type(name: str) -> str:
+    return "" if name in OBSERVATION_TYPES else f"is none of: {', '.join(OBSERVATION_TYPES)}"
+
+
+class Sessions(NamedTuple):
+    """Section `[sessions]`: what agents' sessions leave."""
+
+    capture: Annotated[bool, Key("false stores nothing of agents' sessions")] = True
+    keep: Annotated[
+        str,
+        Key(
+            "where notes of sessions are: in this machine's private state, or in sessions/",
+            choices=("private", "project"),
+        ),
+    ] = "private"
+    ask_at_stop: Annotated[
+        bool, Key("ask an agent once to save why it changed files, before it stops")
+    ] = True
+    prompt_tokens: Annotated[
+        int, Key("most tokens of notes that are added to a prompt; 0 adds none", high=100_000)
+    ] = 500
+
+
+class Compression(NamedTuple):
+    """Section `[compression]`: how the events of a session become observations."""
+
+    mode: Annotated[
+        str,
+        Key(
+            "by rules, a program, the client's model, or not at all",
+            choices=("local", "command", "client", "none"),
+        ),
+    ] = "local"
+    command: Annotated[str, Key("program: JSON on stdin, JSON on stdout", private=True)] = ""
+    model: Annotated[str, Key("name of the model, passed on", private=True)] = ""
+    max_batch_tokens: Annotated[
+        int, Key("most tokens of events that are compressed at once", low=100, high=1_000_000)
+    ] = 8000
+
+
+class Context(NamedTuple):
+    """Section `[context]`: what an agent is told when its session starts."""
+
+    observation_types: Annotated[
+        tuple[str, ...], Key("types of observations", problem=_observation_type)
+    ] = ("decision", "bugfix", "feature")
+    concepts: Annotated[tuple[str, ...], Key("only observations with one of these concepts")] = ()
+    observation_limit: Annotated[int, Key("most observations", high=1000)] = 20
+    session_limit: Annotated[int, Key("most sessions", high=1000)] = 5
+    date_range_days: Annotated[float, Key("days back", high=_CENTURY)] = 30.0
+    max_tokens: Annotated[int, Key("most tokens of the context", low=100, high=100_000)] = 2000
