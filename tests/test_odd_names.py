@@ -23,7 +23,7 @@ from memory_bank import (
     restore,
 )
 from memory_bank.errors import BadName
-from memory_bank.frontends.mcp.fencing import one_line
+from memory_bank.frontends.fencing import one_line
 
 Opening = Callable[..., Bank]
 

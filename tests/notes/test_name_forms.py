@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank.frontends.mcp.fencing import one_line
+from memory_bank.frontends.fencing import one_line
 from memory_bank.layout import Layout
 from memory_bank.notes import name_forms
 

@@ -12,8 +12,8 @@ from mcp_types import Resource, ResourceTemplate
 
 from memory_bank import actions
 from memory_bank.errors import BadInput, MemoryBankError, NoteNotFound
+from memory_bank.frontends.fencing import Quotes, one_line
 from memory_bank.frontends.mcp import text
-from memory_bank.frontends.mcp.fencing import Quotes, one_line
 from memory_bank.frontends.mcp.notifications import NOTE, RECENT, TAGS, uri_of
 from memory_bank.frontends.mcp.structure import structured
 from memory_bank.frontends.mcp.tool import failed

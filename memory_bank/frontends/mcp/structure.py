@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
 
-from memory_bank.frontends.mcp.fencing import Quotes
+from memory_bank.frontends.fencing import Quotes
 from memory_bank.frontends.rendering import fields_of, schema
 
 _OURS = frozenset(

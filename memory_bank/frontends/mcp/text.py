@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from memory_bank.frontends.mcp.fencing import Quotes, one_line
+from memory_bank.frontends.fencing import Quotes, one_line
 from memory_bank.frontends.rendering import count
 
 if TYPE_CHECKING:

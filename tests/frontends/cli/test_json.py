@@ -119,6 +119,6 @@ def test_front_ends_write_json_in_one_place() -> None:
     # a string between quotes, and the lists of tools that we wrote
     assert callers == {
         "frontends/rendering.py",
-        "frontends/mcp/fencing.py",
+        "frontends/fencing.py",
         "frontends/mcp/token_cost.py",
     }

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory_bank.errors import BadInput
-from memory_bank.frontends.mcp.fencing import Quotes, clean, named
+from memory_bank.frontends.fencing import Quotes, clean, named
 from memory_bank.frontends.rendering import hidden_again, unhidden
 
 Make = Callable[..., Any]

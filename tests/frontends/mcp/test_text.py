@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, recall
+from memory_bank.frontends.fencing import Quotes
 from memory_bank.frontends.mcp import text
-from memory_bank.frontends.mcp.fencing import Quotes
 
 
 def test_a_good_hit_is_shown_whole_and_a_weak_one_by_its_snippet(bank: Bank, project: Path) -> None:
