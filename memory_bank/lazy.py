@@ -1,4 +1,4 @@
-"""Import the modules of a package at first use.
+"""Import the modules of a package, and compile patterns, at first use.
 
 A command that only lists notes needs no Markdown parser and no numpy. With
 `__getattr__ = modules_of(__name__)` in a package (PEP 562), a user writes `from memory_bank import
@@ -8,9 +8,11 @@ the package names under `TYPE_CHECKING`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
+from typing import cast
 
 
 def modules_of(package: str) -> Callable[[str], ModuleType]:
@@ -25,3 +27,26 @@ def modules_of(package: str) -> Callable[[str], ModuleType]:
             raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
 
     return imported
+
+
+def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern that is compiled when one of its methods is first asked for.
+
+    A module with many patterns takes tens of milliseconds to compile them all, of which most
+    texts need few.
+    """
+    return cast("re.Pattern[str]", _Pattern(text, flags))
+
+
+class _Pattern:
+    """Stand in for a pattern; its methods are the compiled pattern's, kept after the first use."""
+
+    def __init__(self, text: str, flags: int) -> None:
+        self._given = text, flags
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)  # copying and pickling ask before there is a pattern
+        found: object = getattr(re.compile(*self._given), name)
+        setattr(self, name, found)
+        return found

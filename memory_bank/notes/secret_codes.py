@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memory_bank.lazy import pattern
 from memory_bank.notes.secret_places import PASSWORD, Place, each
 from memory_bank.notes.secret_words import drawn, masked, placeholder
 
@@ -15,30 +16,28 @@ SEED, CODE, COOKIE, PHRASE = (
     "seed phrase",
 )
 _SEED_WORDS = ("otp", "oath", "2fa", "mfa", "authenticator", "factor", "faktor")
-_SEED = re.compile(
+_SEED = pattern(
     r"(?<![A-Za-z0-9])(?:[A-Z2-7]{16,128}|[a-z2-7]{16,128}|[A-Za-z2-7]{4}(?:[ -][A-Za-z2-7]{4}){3,31})(?=={0,6}(?![A-Za-z0-9]))"
 )
-_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
-_HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
+_CONSONANTS = pattern(r"[bcdfghjklmnpqrstvwxz]{5}", re.IGNORECASE)
+_HEX = pattern(r"[0-9a-f]+", re.IGNORECASE)
 _CODE_WORDS = (
     "recovery", "backup code", "backup-code", "backup_code", "backupcode", "scratch code", "rescue code", "emergency code",
     "one-time code", "wiederherstellung", "ersatzcode", "notfallcode", "einmalcode", "bitlocker",
 )  # fmt: skip
-_CODES_NAMED = re.compile(
+_CODES_NAMED = pattern(
     r"(?:recovery|wiederherstellungs?)[ _-]{0,2}(?:codes?|key|schlüssel|kit)|(?:[a-z]{3,9}[ _-]?|ersatz|notfall|einmal)codes?|bitlocker"
 )
-_ONE_CODE = re.compile(
+_ONE_CODE = pattern(
     r"(?<![\w./#-])(?:[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){1,7}|\d{8}|\d{4} \d{4}|[a-z0-9]{10,64}|[A-Z0-9]{10,64})(?![\w/-])"
 )
-_YEARS = re.compile(r"(?:19|20)\d\d(?:[- ](?:19|20)\d\d|[01]\d[0-3]\d)")
+_YEARS = pattern(r"(?:19|20)\d\d(?:[- ](?:19|20)\d\d|[01]\d[0-3]\d)")
 _COOKIE_WORDS = ("cookie", "sessionid", "sessid", "connect.sid")
-_COOKIE = re.compile(
-    r"(?<![^\s\"'`=:;,({\[])([A-Za-z0-9%+/_.-]{16,400})={0,2}(?=[\s\"'`;,)}\].]|$)"
-)
-_NOT_A_COOKIE = re.compile(r"[/.]|[A-Za-z]+\d?(?:[._-][A-Za-z]+\d{0,2})+\W*$|.*[a-z]{7}")
-_WIFI = re.compile(r"[^\n]{0,80}?(?:(?<=;)|(?<=:))P:((?:\\.|[^;\\\s]){6,80});")
+_COOKIE = pattern(r"(?<![^\s\"'`=:;,({\[])([A-Za-z0-9%+/_.-]{16,400})={0,2}(?=[\s\"'`;,)}\].]|$)")
+_NOT_A_COOKIE = pattern(r"[/.]|[A-Za-z]+\d?(?:[._-][A-Za-z]+\d{0,2})+\W*$|.*[a-z]{7}")
+_WIFI = pattern(r"[^\n]{0,80}?(?:(?<=;)|(?<=:))P:((?:\\.|[^;\\\s]){6,80});")
 _PHRASE_WORDS = ("seed", "mnemonic", "recovery phrase")
-_PHRASE = re.compile(
+_PHRASE = pattern(
     r"[^\n]{0,60}?(?::|=|\bis\b|\n)[\s\"'`]{0,8}((?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})(?=[\"'`]|\.?[ \t]{0,4}(?:\n|$))"
 )
 """A seed phrase: 12 to 24 words with no other text."""

@@ -13,6 +13,8 @@ from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
+from memory_bank.lazy import pattern
+
 
 class Format(NamedTuple):
     """One kind of secret: a text that is always in it, and its pattern.
@@ -194,7 +196,7 @@ FORMATS = tuple(
 )  # fmt: skip
 
 
-_RUN = re.compile(r"[A-Za-z0-9_.:/+~=$%@-]{16,}")
+_RUN = pattern(r"[A-Za-z0-9_.:/+~=$%@-]{16,}")
 """What can hold any of the forms: a few parts in a hundred of most texts, looked through alone."""
 _NEAR = 80
 _MOST = 20_000

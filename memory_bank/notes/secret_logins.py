@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from memory_bank.lazy import pattern
 from memory_bank.notes.secret_places import MOST, PASSWORD, Place, each
 from memory_bank.notes.secret_words import chosen, drawn, generated, joined, placeholder, strong
 
@@ -22,13 +23,13 @@ _ASKED = ("passw", "kennwort", "pw ", "pw?")
 """Words of a question that the next line answers."""
 _LEFT, _RIGHT, _LEAST_TOKEN = 80, 160, 16
 _USERS = r"(?:root|admin(?:istrator)?|user|guest|postgres|deploy|manager|ubuntu|operator|service|sa|test)"
-_VALUE = re.compile(
+_VALUE = pattern(
     rf"(?:(?<![\w/.:@#=&?%+-])|(?<![^\W_]){_USERS}[:/])(?<!\]\()"
     r"([A-Za-z0-9!][A-Za-z0-9!#$%&*+?@_^~.-]{5,40})(?=[:;]?[\s\"'`|,)<]|$)",
     re.IGNORECASE,
 )
 """A single word, or the word after a user, between white space, quotes or table bars."""
-_GIVEN = re.compile(
+_GIVEN = pattern(
     r"(?<![^\W_])(?P<word>with|using|uses|wants|needs|mit|per|und|and|are|is|it's)[ ]?:?[ ][\"'`]{0,2}$"
     r"|[,:/=–→>-][ ]?[\"'`]{0,2}$",
     re.IGNORECASE,
@@ -36,26 +37,26 @@ _GIVEN = re.compile(
 """Words and signs before a value: log in as root with …"""
 _TRAILING = ".,;:*_~"
 _PAIRS = ("cred", "login", "log in", "sign in", "zugang", "anmeldedaten")
-_PAIR = re.compile(
+_PAIR = pattern(
     r"[a-z]{0,12}\W{0,4}(?:[ ]?(?:is|are|with|as|using|via|mit|als))?[ :]{1,3}"
     r"[`\"'*]{0,2}[\w.@+-]{2,40}[`\"'*]{0,2}[ ]?[:/][ ]?[`\"'*]{0,2}([^\s`\"'|,;<>*]{6,100})"
 )
-_NETRC = re.compile(r"login[ \t\n]{1,8}\S{1,80}\s{1,8}password\s{1,8}(\S{4,120})")
-_PGPASS = re.compile(r":(\d{2,5}|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}:([^\s:`\"'|]{6,100})")
-_PGPASS_PORT = re.compile(r"[56][45]3\d|\*")
-_HOST = re.compile(r"(?:^|[^\w:./*-])(?:\*|\d{0,3}[.a-z][\w.-]{1,60})$")
+_NETRC = pattern(r"login[ \t\n]{1,8}\S{1,80}\s{1,8}password\s{1,8}(\S{4,120})")
+_PGPASS = pattern(r":(\d{2,5}|\*):[\w*.-]{1,64}:[\w*.@-]{1,64}:([^\s:`\"'|]{6,100})")
+_PGPASS_PORT = pattern(r"[56][45]3\d|\*")
+_HOST = pattern(r"(?:^|[^\w:./*-])(?:\*|\d{0,3}[.a-z][\w.-]{1,60})$")
 _COMMANDS = (
     "sshpass", "mysql", "mariadb", "mongo", "docker login", "redis-cli", "psql", "ldapsearch", "smbclient", "curl",
     "wget", "http ", "helm ", "podman login", "snmp", "ipmitool", "mosquitto", "net use", "sqlcmd", "cqlsh", "rclone",
     "keytool", "htpasswd", "freerdp", "plink", "influx",
 )  # fmt: skip
-_OPTION = re.compile(
+_OPTION = pattern(
     r"[^\n]{0,300}?[ ](?:-[paw][ =]?['\"]?(?P<any>[^\s'\"`|;-][^\s'\"`|;]{5,100})"
     r"|(?:-u|-U|--user)[ =]?['\"]?[^\s:%'\"]{1,60}[:%](?P<user>[^\s'\"`|;]{6,100})"
     r"|(?:-[Pc]|-pw|-storepass)[ =]['\"]?(?P<rare>[^\s'\"`|;-][^\s'\"`|;]{5,100}))"
 )
 """Options that take a password; those in `rare` often take something else."""
-_ECHO = re.compile(r"echo[ ](?:-n[ ])?['\"]?([^\s'\"`|;<>]{7,100})['\"]?(?=[ ]?[|'\"])")
+_ECHO = pattern(r"echo[ ](?:-n[ ])?['\"]?([^\s'\"`|;<>]{7,100})['\"]?(?=[ ]?[|'\"])")
 
 
 def logins(text: str, lower: str) -> Iterator[Place]:

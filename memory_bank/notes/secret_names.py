@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from memory_bank.lazy import pattern
 from memory_bank.notes.secret_places import PASSWORD, TOKEN, Place, each
 from memory_bank.notes.secret_words import chosen, drawn, generated, joined, placeholder, strong
 
@@ -13,7 +14,7 @@ _STEMS = (
     "pass", "pwd", "secret", "token", "credential", "auth", "kennwort", "contraseña", "pin", "dsn",
     "connection", "key", "pw", "schlüssel", "geheimnis", "psk", "identified",
 )  # fmt: skip
-_NAME = re.compile(
+_NAME = pattern(
     r"pass(?:word|wort|wd|phrase|code|key)|passw(?![a-z])|pwd|pass(?![a-z])|secret|token|credential"
     r"|kennwort|contraseña|auth(?![a-z])|pin(?![a-z]|[ ]to[ ])|dsn(?![a-z])|connection[_ ]?string"
     r"|key(?![a-z])|pw(?![a-z])|schlüssel(?![a-zäöü])|geheimnis(?![a-z])|psk(?![a-z]|_tls)|identified by(?= )"
@@ -21,7 +22,7 @@ _NAME = re.compile(
 """Words that a secret may follow, matched in lower-case text."""
 _WHOLE = frozenset(["pass", "auth", "pin", "dsn", "pw", "psk"])
 """Names that count only as whole words."""
-_OWNER = re.compile(
+_OWNER = pattern(
     r"(?:api|access|auth|account|private|encryption|signing|master|storage|licen[sc]e|service|shared|hmac"
     r"|security|webhook|deploy|admin|app|application|project|integration|ingest|write|root|consumer|rest"
     r"|recovery|unseal|global|live|jwt|session|cookie|server|bot|personal|developer"
@@ -29,15 +30,15 @@ _OWNER = re.compile(
     r"|shopify|okta|github|gitlab)[ _.-]?(?:api[ _.-]?)?$"
 )
 """Words before `key` that make the key a secret."""
-_WIRELESS = re.compile(r"(?:wlan|wi-?fi|wireless|wpa\d?|guest|gäste|hotspot|netzwerk|psk)[ _.-]?$")
+_WIRELESS = pattern(r"(?:wlan|wi-?fi|wireless|wpa\d?|guest|gäste|hotspot|netzwerk|psk)[ _.-]?$")
 """Words before `key` that make the key a password."""
 _KEYS, _PASSWORDS = (
     ("key", "schlüssel"),
     ("pass", "pw", "kennwort", "contra", "pin", "psk", "identified"),
 )
-_BARE_KEY = re.compile(r"[\"'`*_ ]{0,3}(?:[:=]| is )")
-_REST = re.compile(r"[A-Za-z0-9_.-]{0,30}")
-_NO_VALUE = re.compile(
+_BARE_KEY = pattern(r"[\"'`*_ ]{0,3}(?:[:=]| is )")
+_REST = pattern(r"[A-Za-z0-9_.-]{0,30}")
+_NO_VALUE = pattern(
     r"(?:^|[_.-]|(?<=[a-z]))(?:name|id|ids|type|url|uri|path|file|len(?:gth)?|size|count|limit|hash(?:ed)?|field|policy|ttl"
     r"|expir\w*|prefix|manager|store|reset|mode|enabled?|required|min|max|hint|prompt|label|version"
     r"|endpoint|rotation|usage|budget|izer|ize[ds]?|ization|s?_?per\w*|info|format|source|provider|algorithm"
@@ -45,12 +46,12 @@ _NO_VALUE = re.compile(
     re.IGNORECASE,
 )
 """Ends of names of properties of a secret, such as its length."""
-_PUBLIC = re.compile(
+_PUBLIC = pattern(
     r"(?:public|publishable|cache|primary|foreign|sort|partition|idempotency|object|map|dict|hot|short|cut"
     r"|arrow|sharing|index|composite|translation|widget|csrf|xsrf|next|page|design|continuation|cancellation"
     r"|commit|host|site|anon)[ _.-]?$"
 )
-_BETWEEN = re.compile(
+_BETWEEN = pattern(
     r"""[\\"'`*_\])}]{0,6}                              # what closes the name
     (?:[ ]{1,2}\#?\d{1,2}(?=[ :=]))?                     # 1
     (?:[ ]{0,2}\([^()\n]{1,40}\))?                      # (staging)
@@ -72,29 +73,25 @@ _BETWEEN = re.compile(
 """The text that may separate a secret's name from its value."""
 _ALLOW = "] allow"
 """The setting `[secrets] allow`, whose hashes are not secrets; errors show such a line."""
-_SAID = re.compile(
-    r"\s(?:is|was|to|ist|war|lautet)(?:[ ](?:now|currently|still|set to))?[ ]?:?[ ]$"
-)
-_VALUE = re.compile(r"""[^\s"'`<>|“”‘’]{4,200}""")
-_WORDS = re.compile(r"[a-z]{3,12}(?:[ ][a-z]{3,12}){3,11}(?=[\"'`]|[.,]?[ \t]*(?:\n|$))")
+_SAID = pattern(r"\s(?:is|was|to|ist|war|lautet)(?:[ ](?:now|currently|still|set to))?[ ]?:?[ ]$")
+_VALUE = pattern(r"""[^\s"'`<>|“”‘’]{4,200}""")
+_WORDS = pattern(r"[a-z]{3,12}(?:[ ][a-z]{3,12}){3,11}(?=[\"'`]|[.,]?[ \t]*(?:\n|$))")
 _TRAILING = ".,;:)*_]}\\"
-_USER = re.compile(
-    r"(?:user|benutzer|login|account|konto)\w*\W[^\n]{1,30}[,;/][ ]?$", re.IGNORECASE
-)
-_FLAG = re.compile(r"[ ]{1,4}['\"]?")
+_USER = pattern(r"(?:user|benutzer|login|account|konto)\w*\W[^\n]{1,30}[,;/][ ]?$", re.IGNORECASE)
+_FLAG = pattern(r"[ ]{1,4}['\"]?")
 
-_IS_THE = re.compile(
+_IS_THE = pattern(
     r"[ ](?:as|is|for)[ ](?:the|its|their|my|our|a)[ ](?:[\w-]{1,20}[ ]){0,3}?"
     r"(?:password|passphrase|token|secret|api key|access key)"
 )
 _REACH = 210
-_ROW = re.compile(r"[ \t>]{0,8}\|?[ \t:|-]{5,300}\n")
+_ROW = pattern(r"[ \t>]{0,8}\|?[ \t:|-]{5,300}\n")
 """The delimiter row of a table."""
 _ROW_MARKS = ("|-", "| -", "|:", "| :")
 _MOST_ROWS = 200
-_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_UUID = pattern(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 
-_DATE = re.compile(r"(?:19|20)\d\d[01]\d")
+_DATE = pattern(r"(?:19|20)\d\d[01]\d")
 _LEAST_TOKEN, _LEAST_PASSWORD = 16, 6
 
 

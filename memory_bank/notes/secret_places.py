@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from memory_bank.lazy import pattern
 from memory_bank.notes.secret_words import drawn, placeholder
 
 
@@ -22,9 +22,9 @@ class Place(NamedTuple):
 MOST = 20_000
 """Maximum occurrences of one word that are examined in one text."""
 PASSWORD, TOKEN, URL, HEADER = "password", "token or key", "URL with a password", "auth header"
-_SCHEME = re.compile(r"[ \t:]{1,3}[`\"']?([A-Za-z0-9._~+/=-]{8,4000})")
-_USERINFO = re.compile(r"""://([^\s:/@"'`<>()|]{0,80}):([^\s@"'`<>|]{1,200})@(?=[\w.\[$*{-])""")
-_BARE_USERINFO = re.compile(r"://([A-Za-z0-9_.~+-]{20,300})(?::x-oauth-basic)?@(?=[\w.\[-])")
+_SCHEME = pattern(r"[ \t:]{1,3}[`\"']?([A-Za-z0-9._~+/=-]{8,4000})")
+_USERINFO = pattern(r"""://([^\s:/@"'`<>()|]{0,80}):([^\s@"'`<>|]{1,200})@(?=[\w.\[$*{-])""")
+_BARE_USERINFO = pattern(r"://([A-Za-z0-9_.~+-]{20,300})(?::x-oauth-basic)?@(?=[\w.\[-])")
 _LEAST_TOKEN, _LEAST_PASSWORD = 16, 6
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 from math import log2
+
+from memory_bank.lazy import pattern
 
 _FEW = 0.5
 """Share of one character in masks such as `xxxxxxxx` or `000000000001`."""
@@ -18,7 +19,7 @@ _SEQUENCES = (
 _IN_A_ROW = 8
 """Sequences of the keyboard or the alphabet, which are not random."""
 
-_INVENTED = re.compile(
+_INVENTED = pattern(
     r"example|placeholder|changeme|change[-_]?this|replace[-_]?(?:me|with|this)?|your[-_ ]|[-_ ]here\b|yourkey|yourtoken"
     r"|my[-_]?(?:secret|token|password|api|key)|dummy|redacted|insert|foobar|foo[-_]?bar|sample"
     r"|todo|fixme|x{4,}|\*{3,}|\.{3}|…|•{3}|password|passwd|passw0rd|p4ssw0rd|p@ssw0rd|deadbeef"
@@ -26,7 +27,7 @@ _INVENTED = re.compile(
     r"|none\b|null|undefined|true\b|false\b|test(?:ing)?[-_]?(?:key|token|pass|secret|value)"
 )
 """Parts of placeholders."""
-_INSIDE_CODE = re.compile(
+_INSIDE_CODE = pattern(
     r"[$%@#]\{|\{\{|\$\(|[-_/:.]\$[A-Za-z_]+$|^\$|^%[A-Za-z_]\w*%|^[<{\[(]|^[A-Za-z_][\w.:>-]*[(\[{]"
     r"|^(?:process|os|env|config|settings|secrets|vars|self|this|request|req|ctx|options|params)[.\[]"
     r"|^(?:https?|ssh|ftp|file|git|arn|urn|op|vault|ref|data|sha256|sha512|sha1)[:/@]"
@@ -49,29 +50,29 @@ _COMMON = frozenset(
         "rsa2048", "x509", "http2", "python3", "oauth1", "oauth2.0", "tls1.2", "tls1.3", "web3", "ipv4", "ipv6",
     ]
 )  # fmt: skip
-_TECHNICAL = re.compile(
+_TECHNICAL = pattern(
     r"v?\d+(?:\.\d+)*[a-z]?|(?:sha|md|aes|rsa|hs|rs|es|ps|utf|iso|rfc|ed|pbkdf|argon|oauth|base|http|s|ec|p|nist|fips|cve|k|tls)-?\d[\w./-]*"
     r"|\d+(?:st|nd|rd|th|px|em|rem|pt|kb|mb|gb|ms|s|min|h|d|am|pm|bits?|bytes?|chars?|x|k|m|%)\+?"
     r"|\d{1,4}[-/.:]\d{1,2}(?:[-/.:]\d{1,4})?\S*|(?:ctrl|cmd|alt|shift|option|meta)\+\S*|[a-z]+-\d+|e2e\S*"
 )
-_WORD = re.compile(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
+_WORD = pattern(r"[A-Z]?[a-z]{4,}|[A-Z]{5,}")
 _CLASSES, _LEAST_MIXED, _LEAST_LETTERS = 3, 7, 8
-_HEX = re.compile(r"[0-9a-fA-F-]+")
+_HEX = pattern(r"[0-9a-fA-F-]+")
 _SIGNS = "!#$%*?^"
-_NAMED = re.compile(
+_NAMED = pattern(
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+|[^%]*%[0-9A-Fa-f]{2}[^%]*%.*|0x[0-9A-Fa-f]+|[a-z]{2,8}_\w+|.*\.[A-Za-z]{2,12}"
 )
 """Addresses, escaped names, numbers, ids with a prefix, names of files."""
-_LOWER_RUN, _DIGIT_WITHIN = re.compile(r"[a-z]{5}"), re.compile(r"[0-9][A-Za-z]")
+_LOWER_RUN, _DIGIT_WITHIN = pattern(r"[a-z]{5}"), pattern(r"[0-9][A-Za-z]")
 _LETTERS, _PHRASE = (
-    re.compile(r"[a-zäöüß]{10,64}"),
-    re.compile(r"[a-z]{3,12}(?:[-_.][a-z]{3,12}){3,11}"),
+    pattern(r"[a-zäöüß]{10,64}"),
+    pattern(r"[a-z]{3,12}(?:[-_.][a-z]{3,12}){3,11}"),
 )
-_LINKING = re.compile(
+_LINKING = pattern(
     r"(?:^|[-_.])(?:the|to|by|a|see|in|from|your|not|for|and|of|with|ask|use|set|key|secret|token|db|prod|staging|name|path"
     r"|file|app|service|credentials?|pass|default|env|user|value|manager|config)(?:$|[-_.])"
 )
-_INFLECTED = re.compile(
+_INFLECTED = pattern(
     r"(?:ed|ings?|ions?|ables?|ibles?|ly|ments?|als?|ives?|ics?|ous|ity|ties|ness|less|ful|an[tc]e?s?|en[tc]e?s?|ar[yi]\w{0,3}"
     r"|or[yi]\w{0,3}|at(?:e|es|or|ors)|i[sz](?:e|es|er|ers|ed|m)|ists?|ships?|wards?|where|thing|one|bod(?:y|ies)|texts?|scripts?"
     r"|phrases?|systems?|bases?|stores?|sql|points?|names?|graph|mode|ware|files?|fields?|forms?|words?|codes?|keys?|ids?|ever"

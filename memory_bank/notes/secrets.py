@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from blake3 import blake3
 
+from memory_bank.lazy import pattern
 from memory_bank.notes.secret_codes import codes
 from memory_bank.notes.secret_formats import matches
 from memory_bank.notes.secret_logins import logins
@@ -26,14 +27,14 @@ from memory_bank.notes.secret_words import drawn, masked, placeholder
 DIGITS = 16
 """Hexadecimal digits of a hash: 64 bits, so that collisions are negligible."""
 _CONTEXT = "memory_bank 2026-11 allowed secret"
-_BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]{0,40}?)PRIVATE KEY(?: BLOCK)?-----")
-_PUTTY = re.compile(r"Private-Lines:[ \t]{0,3}\d{1,4}")
-_KEY_TEXT = re.compile(r"[A-Za-z0-9+/]{24,}")
+_BLOCK = pattern(r"-----BEGIN ([A-Z0-9 ]{0,40}?)PRIVATE KEY(?: BLOCK)?-----")
+_PUTTY = pattern(r"Private-Lines:[ \t]{0,3}\d{1,4}")
+_KEY_TEXT = pattern(r"[A-Za-z0-9+/]{24,}")
 _NEAR, _LONGEST, _MOST = 800, 20_000, 20_000
 """Characters in which a private key's text must begin, its most, and the most keys of a text."""
 _SECOND_PART = (".eyJ", ".ewo", ".eyA")
-_JWT = re.compile(r"(?<![\w-])([\w-]{10,})\.((?:ey[JA]|ewo)[\w-]{8,})\.([\w-]{10,})")
-_NEAR_KEY = re.compile(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
+_JWT = pattern(r"(?<![\w-])([\w-]{10,})\.((?:ey[JA]|ewo)[\w-]{8,})\.([\w-]{10,})")
+_NEAR_KEY = pattern(r"(?<![A-Za-z0-9/+=])[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+=])")
 _AWS_REACH = 160
 _EXAMPLES = frozenset(
     [
@@ -55,6 +56,8 @@ class Secret(NamedTuple):
     kind: str
     start: int
     value: str
+    end: int
+    """Its end in the text, where the value may have escaped characters."""
 
     def __repr__(self) -> str:
         """Show all but the value."""
@@ -91,7 +94,8 @@ def find(text: str, allowed: Collection[str] = ()) -> list[Secret]:
         mark = fingerprint(value)
         if mark not in _EXAMPLES and mark not in allowed:
             start = place.start + bisect_left(escapes, place.start)
-            found.append(Secret(place.kind, start, value))
+            last = place.end + bisect_left(escapes, place.end)
+            found.append(Secret(place.kind, start, value, last))
         end = place.end
     return found
 

@@ -1,0 +1,219 @@
+"""Redact private spans and secrets before anything of a session is stored.
+
+Part of a hook's fast path: patterns are compiled at first use, the detection of secrets is loaded
+when there is a text.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
+from typing import NamedTuple, TypeAlias
+
+from memory_bank.lazy import pattern
+
+PRIVATE, SECRET = "[private]", "[redacted]"
+"""What replaces a private span and a secret."""
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+_Span: TypeAlias = "tuple[int, int, str]"
+
+_TAG = pattern(r"<[ \t]{0,8}(/?)[ \t]{0,8}private(?![\w:.-])[^<>]{0,200}(?<!/)>", 2)  # IGNORECASE
+_LEAST = 5
+"""Fewest characters of a text that has a secret, with what tells it: `pw: 1` has none."""
+_DEEPEST = 60
+"""Levels of a JSON value; what is deeper is redacted as the text of its JSON."""
+
+
+class Redacted(NamedTuple):
+    """A text without private spans and secrets, and how many were replaced."""
+
+    text: str
+    count: int  # type: ignore[assignment]  # hides a method of tuples that nobody calls
+
+
+class RedactedJson(NamedTuple):
+    """A JSON value without private spans and secrets, and how many were replaced."""
+
+    value: Json
+    count: int  # type: ignore[assignment]  # hides a method of tuples that nobody calls
+
+
+def redact(text: str, allowed: Collection[str] = ()) -> Redacted:
+    """Replace `<private>…</private>` by `[private]`, and secrets by `[redacted]`.
+
+    A private span that isn't closed reaches to the text's end; one within another belongs to it.
+    `allowed` has the fingerprints of values that are no secrets (setting `secrets.allow`).
+    """
+    text = _encodable(text)
+    spans = list(_private(text, [(0, len(text))]))
+    shown = _replaced(text, spans)
+    secrets = _secrets(shown, allowed)
+    return Redacted(_replaced(shown, secrets), len(spans) + len(secrets))
+
+
+def redact_value(value: Json, allowed: Collection[str] = ()) -> RedactedJson:
+    """Redact all strings, keys and numbers of a JSON value; its structure stays.
+
+    A secret is also found by its key, and if a list has its lines. A private span that isn't
+    closed reaches to the end of its string, or of its list of strings.
+    """
+    pieces = _Pieces([], [], [])
+    value = _collect(value, pieces, 0)
+    private = _redact_pieces(pieces, _private(*pieces.joined()))
+    secret = _redact_pieces(pieces, _secrets(pieces.joined()[0], allowed))
+    if not private + secret:
+        return RedactedJson(value, 0)
+    return RedactedJson(_rebuilt(value, iter(pieces.texts)), private + secret)
+
+
+def redact_json(text: str, allowed: Collection[str] = ()) -> Redacted:
+    """Redact a JSON text, which stays JSON; any other text as `redact` does."""
+    if text.lstrip()[:1] in ("{", "[", '"'):
+        try:
+            found = redact_value(json.loads(text), allowed)
+            return Redacted(json.dumps(found.value, ensure_ascii=False), found.count)
+        except (ValueError, RecursionError):
+            pass  # not JSON, or too deep for the parser
+    return redact(text, allowed)
+
+
+def _private(text: str, groups: Sequence[tuple[int, int]]) -> Iterator[_Span]:
+    """Find private spans; the start and end of each group bound those that aren't closed."""
+    if "<" not in text:
+        return
+    starts = [start for start, _ in groups]
+    opened, depth, limit = 0, 0, 0
+    for tag in _TAG.finditer(text):
+        if depth and tag.start() >= limit:
+            yield opened, limit, PRIVATE
+            depth = 0
+        if tag[1]:
+            depth -= depth > 0
+            if not depth and limit > tag.start():
+                yield opened, tag.end(), PRIVATE
+                limit = 0
+        else:
+            if not depth:
+                opened = tag.start()
+                limit = groups[bisect_right(starts, opened) - 1][1]
+            depth += 1
+    if depth:
+        yield opened, limit, PRIVATE
+
+
+def _secrets(text: str, allowed: Collection[str]) -> list[_Span]:
+    if len(text) < _LEAST:
+        return []
+    from memory_bank.notes.secrets import find
+
+    return [(secret.start, secret.end, SECRET) for secret in find(text, allowed)]
+
+
+def _encodable(text: str) -> str:
+    """Replace halves of surrogate pairs, which no file and no database can hold."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
+def _replaced(text: str, spans: Sequence[_Span]) -> str:
+    parts, at = list[str](), 0
+    for start, end, mark in spans:
+        parts += (text[at:start], mark)
+        at = end
+    return "".join((*parts, text[at:])) if parts else text
+
+
+class _Pieces(NamedTuple):
+    """The texts of a JSON value in order, what stands before each, and the group of each."""
+
+    texts: list[str]
+    before: list[str]
+    groups: list[int]
+
+    def add(self, text: str, before: str = "\n", *, same_group: bool = False) -> None:
+        """Add a text, perhaps to the group of the one before it."""
+        last = self.groups[-1] if self.groups else -1
+        self.groups.append(last if same_group else last + 1)
+        self.before.append(before)
+        self.texts.append(text)
+
+    def starts(self) -> list[int]:
+        """Return the position of each text in the joined ones."""
+        ends = accumulate(len(a) + len(b) for a, b in zip(self.before, self.texts, strict=True))
+        return [end - len(text) for end, text in zip(ends, self.texts, strict=True)]
+
+    def joined(self) -> tuple[str, list[tuple[int, int]]]:
+        """Return all texts as one, and where each group starts and ends in it."""
+        bounds = dict[int, tuple[int, int]]()
+        for group, start, text in zip(self.groups, self.starts(), self.texts, strict=True):
+            bounds[group] = bounds.get(group, (start,))[0], start + len(text)
+        whole = "".join(part for pair in zip(self.before, self.texts, strict=True) for part in pair)
+        return whole, list(bounds.values())
+
+
+def _collect(value: Json, pieces: _Pieces, depth: int, before: str = "\n") -> Json:
+    """Add the texts of a value; return it with what is too deep as text."""
+    if isinstance(value, dict | list) and depth >= _DEEPEST:
+        value = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        value = _encodable(value)
+        pieces.add(value, before)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        pieces.add(str(value), before)
+    elif isinstance(value, dict):
+        made = dict[str, Json]()
+        for key, item in value.items():
+            name = _encodable(key)
+            pieces.add(name)
+            plain = not isinstance(item, dict | list)
+            made[name] = _collect(item, pieces, depth + 1, ": " if plain else "\n")
+        return made
+    elif isinstance(value, list):
+        lines = all(isinstance(item, str) for item in value)
+        if not lines:
+            return [_collect(item, pieces, depth + 1) for item in value]
+        value = [_encodable(str(item)) for item in value]
+        for number, item in enumerate(value):
+            pieces.add(str(item), same_group=number > 0)
+    return value
+
+
+def _redact_pieces(pieces: _Pieces, spans: Iterator[_Span] | list[_Span]) -> int:
+    """Replace spans of the joined texts in each text they touch; return how many there were."""
+    starts = pieces.starts()
+    within = dict[int, list[_Span]]()
+    count = 0
+    for start, end, mark in spans:
+        count += 1
+        number = max(0, bisect_right(starts, start) - 1)
+        while number < len(starts) and starts[number] < end:
+            begin = max(0, start - starts[number])
+            stop = min(end - starts[number], len(pieces.texts[number]))
+            if begin < stop:
+                within.setdefault(number, []).append((begin, stop, mark))
+            number += 1
+    for number, found in within.items():
+        pieces.texts[number] = _replaced(pieces.texts[number], found)
+    return count
+
+
+def _rebuilt(value: Json, texts: Iterator[str]) -> Json:
+    """Put redacted texts in the place of those of a value, in the order of `_collect`."""
+    if isinstance(value, str):
+        return next(texts)
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int | float):
+        text = next(texts)
+        return value if text == str(value) else text
+    if isinstance(value, list):
+        return [_rebuilt(item, texts) for item in value]
+    made = dict[str, Json]()
+    for item in value.values():
+        key = next(texts)
+        while key in made:  # two keys that were redacted
+            key += "_"
+        made[key] = _rebuilt(item, texts)
+    return made

@@ -1,0 +1,118 @@
+"""Private spans and secrets are replaced in texts and in JSON, before anything is stored."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+
+from memory_bank.notes import secrets
+from memory_bank.sessions.redaction import redact, redact_json, redact_value
+
+TOKEN = "gh" + "p_" + "a8Kd03mXq7Lw2ZpR5tYv9NcB1sFhJ6uE4gTo"
+PASSWORD = "Xk9#mQ" + "2vL!"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "count"),
+    [
+        ("no secret, <b>bold</b> & privately", "no secret, <b>bold</b> & privately", 0),
+        ("a <private>b</private> c <PRIVATE>\nd</Private>", "a [private] c [private]", 2),
+        ("a <private>b <private>c</private> d</private> e", "a [private] e", 1),
+        ("a <private reason='x'>b to the end", "a [private]", 1),
+        ("a </private> b <private/> c", "a </private> b <private/> c", 0),
+        ("Map<private-key> <privateer>", "Map<private-key> <privateer>", 0),
+        (f"the password is {PASSWORD}, ok", "the password is [redacted], ok", 1),
+        (f"export T={TOKEN}\n", "export T=[redacted]\n", 1),
+        (TOKEN.replace("p_", r"p\_") + " end", "[redacted] end", 1),
+        (f"<private>{TOKEN}</private> {TOKEN}", "[private] [redacted]", 2),
+        ("half \ud800 a pair", "half ? a pair", 0),
+        ("", "", 0),
+    ],
+)
+def test_a_text(text: str, shown: str, count: int) -> None:
+    assert redact(text) == (shown, count)
+    assert redact_value({"a": [text]}) == ({"a": [shown]}, count)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown", "count"),
+    [
+        ({"password": PASSWORD}, {"password": "[redacted]"}, 1),
+        ({"env": {"DB_PIN": 83910274}}, {"env": {"DB_PIN": "[redacted]"}}, 1),
+        ({TOKEN: 1, "x": None, "y": True}, {"[redacted]": 1, "x": None, "y": True}, 1),
+        ({TOKEN: 1, TOKEN[::-1] + TOKEN: 2, " " + TOKEN: 3}, None, 2),
+        ({"lines": ["+<private>", "+a", "</private> b"], "z": "c"},
+         {"lines": ["+[private]", "[private]", "[private] b"], "z": "c"}, 1),
+        ({"a": "<private> x", "b": "y"}, {"a": "[private]", "b": "y"}, 1),
+        ({"a": ["<private>", "x"], "b": ["y"]}, {"a": ["[private]", "[private]"], "b": ["y"]}, 1),
+        ([1, 2.5, -3, "x", {}], [1, 2.5, -3, "x", {}], 0),
+        ("plain", "plain", 0),
+        (None, None, 0),
+    ],
+)  # fmt: skip
+def test_a_json_value(value: object, shown: object, count: int) -> None:
+    found = redact_value(value)  # type: ignore[arg-type]
+    if shown is not None or value is None:
+        assert found.value == shown
+    assert found.count == count
+    assert TOKEN not in json.dumps(found.value).replace(TOKEN[::-1] + TOKEN, "")
+    if isinstance(value, dict):
+        assert len(found.value) == len(value)  # type: ignore[arg-type]
+
+
+def test_a_private_key_over_many_strings_is_replaced_in_each() -> None:
+    body = [TOKEN[4:] * 2 for _ in range(4)]
+    lines = ["-----BEGIN RSA " + "PRIVATE KEY-----", *body, "-----END RSA " + "PRIVATE KEY-----"]
+    found = redact_value({"lines": lines, "next": "kept"})
+    assert found.count == 1
+    assert not any(part in json.dumps(found.value) for part in body)
+    assert found.value["next"] == "kept"  # type: ignore[index,call-overload]
+
+
+def test_json_stays_json_and_other_text_is_redacted_as_text() -> None:
+    inner = json.dumps({"cmd": f'say "password: {PASSWORD}"', "n": "<private>x"})
+    text, count = redact_json(inner)
+    assert count == 2
+    assert json.loads(text) == {"cmd": 'say "password: [redacted]"', "n": "[private]"}
+    assert redact_json("{not json <private>").text == "{not json [private]"
+    deep = "[" * 5000 + f'"{TOKEN}"' + "]" * 5000
+    assert TOKEN not in redact_json(deep).text
+    assert TOKEN not in redact_json("[" * 300 + f'"{TOKEN}"' + "]" * 300).text
+
+
+def test_values_that_are_allowed_stay() -> None:
+    text = f"the password is {PASSWORD}"
+    assert redact(text, [secrets.fingerprint(PASSWORD)]) == (text, 0)
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["<private>", "</private>", "<private></private>", "<", "<private ", "< private", TOKEN + " ",
+     "password: Xk9#mQ2vL! ", "<private>\n", "key ", '{"a":', '["a",'],
+)  # fmt: skip
+def test_time_grows_with_the_length(unit: str) -> None:
+    def took(size: int) -> float:
+        text = unit * (size // len(unit))
+        best = 9.0
+        for _ in range(3):
+            began = time.process_time()
+            redact(text)
+            redact_value([text[:1000]] * (size // 1000))
+            redact_json(text)
+            best = min(best, time.process_time() - began)
+        return best
+
+    assert took(80_000) <= max(0.05, 6 * took(20_000))
+
+
+def test_loading_it_needs_no_library_that_starts_slowly() -> None:
+    code = (
+        "import sys; from memory_bank.sessions.redaction import redact; redact('a password: x');"
+        "heavy = {'numpy', 'pydantic', 'click', 'rich', 'tantivy', 'yaml', 'mcp', 'markdown_it'};"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
