@@ -1,0 +1,349 @@
+"""The queue of what agents' sessions did, until it is compressed: a database in the private state.
+
+A hook imports this module at each event, so the records of `sessions.model` are loaded only where
+they are returned.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_bank import sqlite
+from memory_bank.errors import BadInput
+from memory_bank.sessions import queue_rows
+from memory_bank.sessions.queue_file import QueueFile
+from memory_bank.sessions.queue_rows import NewEvent, NewPrompt, NewSession
+
+if TYPE_CHECKING:
+    from memory_bank.sessions.model import Event, Prompt, Session
+
+SESSION_ENDED = "SessionEnded"
+OBSERVATION_STORED = "ObservationStored"
+
+_CHANGES = frozenset(
+    [*queue_rows.COUNTS, "project", "agent", "ended_at", "git", "note", "asked", "summary"]
+)
+
+
+class Captured(NamedTuple):
+    """What `EventQueue.capture` stored."""
+
+    new_session: bool
+    prompt_number: int
+    """That of the prompt, else of the session's last one; 0 before the first."""
+    event_id: int
+    """0 if no event was given."""
+    stored: bool
+    """False if the prompt or event was there already."""
+
+
+class News(NamedTuple):
+    """What happened in a session, for subscribers in any process."""
+
+    id: int
+    kind: str
+    """`SessionStarted`, `ObservationStored` or `SessionEnded`."""
+    session_id: str
+    payload: str
+    """JSON."""
+    created_at: float
+
+
+class EventQueue(QueueFile):
+    """Sessions, prompts and events of one bank; many processes may use it, each in one thread.
+
+    What a method has stored survives a kill and a power failure. All methods raise StorageFailed if
+    the disk refuses, and Busy if another process holds the database for 5 s. A damaged database is
+    renamed, and `repaired` is told its new name.
+    """
+
+    def capture(
+        self,
+        session: NewSession,
+        *,
+        prompt: NewPrompt | None = None,
+        event: NewEvent | None = None,
+        counts: Mapping[str, int] | None = None,
+    ) -> Captured:
+        """Store a prompt or an event of a session, which is started or resumed, in one transaction.
+
+        `counts` are added to the session's tokens and redactions, unless nothing new was stored.
+        """
+
+        def work(base: sqlite.Connection) -> Captured:
+            new = queue_rows.create(base, session)
+            number, event_id, stored = queue_rows.last_number(base, session.session_id), 0, True
+            if prompt is not None:
+                number, stored = queue_rows.put_prompt(base, session.session_id, prompt)
+            if event is not None:
+                event_id, stored = queue_rows.put_event(base, session.session_id, event)
+            if stored and counts:
+                queue_rows.count(base, session.session_id, counts)
+            if stored and not new:
+                sql = "UPDATE sessions SET ended_at = NULL WHERE session_id = ? AND ended_at < ?"
+                base.execute(sql, (session.session_id, session.started_at or time.time()))
+            return Captured(new, number, event_id, stored)
+
+        return self._write(work)
+
+    def create_session(self, session: Session) -> bool:
+        """Store a new session without its observations; False if its id exists, which stays.
+
+        A new one is announced: see `news`.
+        """
+        given = NewSession(
+            session.session_id,
+            session.project,
+            session.agent,
+            session.started_at.timestamp(),
+            queue_rows.git_text(session.git),
+        )
+
+        def work(base: sqlite.Connection) -> bool:
+            if not queue_rows.create(base, given):
+                return False
+            ended = session.ended_at.timestamp() if session.ended_at else None
+            values = {name: getattr(session, name) for name in queue_rows.COUNTS}
+            queue_rows.change(
+                base, session.session_id, {**values, "ended_at": ended, "note": session.path}
+            )
+            return True
+
+        return self._write(work)
+
+    def update(self, session_id: str, **changes: object) -> None:
+        """Set fields of a session; raise BadInput if there is none of that id.
+
+        They are `project`, `agent`, `ended_at` (a datetime, seconds, or None to go on),
+        `input_tokens`, `output_tokens`, `redactions`, `git` (a GitState or None), `note` (a path),
+        `asked` (whether it was asked what it learned) and `summary` (JSON or an empty text).
+        """
+        if unknown := changes.keys() - _CHANGES:
+            raise BadInput(f"a session in the queue has no {', '.join(sorted(unknown))}")
+        given = {name: queue_rows.stored(name, value) for name, value in changes.items()}
+
+        def work(base: sqlite.Connection) -> int:
+            return queue_rows.change(base, session_id, given)
+
+        if not self._write(work):
+            raise BadInput(f"there is no session {session_id[:60]!r}", "start it first")
+
+    def add_counts(self, session_id: str, **counts: int) -> None:
+        """Add to `input_tokens`, `output_tokens` and `redactions` of a session that exists."""
+        self._write(lambda base: queue_rows.count(base, session_id, counts))
+
+    def session(self, session_id: str) -> Session | None:
+        """Return a session with its prompts, without observations and summary; None if unknown."""
+        found = self._sessions("WHERE session_id = ?", (session_id,))
+        return found[0] if found else None
+
+    def sessions(self) -> list[Session]:
+        """Return all sessions with their prompts, the first started first."""
+        return self._sessions("", ())
+
+    def asked(self, session_id: str) -> bool:
+        """Tell whether a session was asked what it learned."""
+        return bool(self._field(session_id, "asked", 0))
+
+    def summary(self, session_id: str) -> str:
+        """Return the JSON that `update` stored as summary; empty if there is none."""
+        return str(self._field(session_id, "summary", ""))
+
+    def remove_session(self, session_id: str) -> bool:
+        """Remove all that belongs to a session; tell whether there was anything.
+
+        The texts are overwritten in the file, too.
+        """
+
+        def work(base: sqlite.Connection) -> int:
+            tables = ("events", "prompts", "event_keys", "prompt_keys", "news", "sessions")
+            return sum(
+                base.execute(
+                    f"DELETE FROM {name} WHERE session_id = ?",
+                    (session_id,),
+                ).rowcount
+                for name in tables
+            )
+
+        removed = self._write(work)
+        if removed:
+            self.scrub()
+        return bool(removed)
+
+    def store_prompt(self, prompt: Prompt, key: str = "") -> int:
+        """Store a prompt and return its number: the next one if it has number 0."""
+        given = NewPrompt(prompt.prompt_text, key, prompt.created_at.timestamp())
+        return self._write(
+            lambda base: queue_rows.put_prompt(
+                base, prompt.session_id, given, prompt.prompt_number
+            )[0]
+        )
+
+    def prompts(self, session_id: str) -> list[Prompt]:
+        """Return the prompts of a session, by number."""
+        from memory_bank.sessions.model import Prompt  # start-up
+
+        rows = self._rows(
+            "SELECT session_id, prompt_number, prompt_text, created_at FROM prompts"
+            " WHERE session_id = ? ORDER BY prompt_number",
+            (session_id,),
+        )
+        return [Prompt(row[0], row[1], row[2], queue_rows.time_of(row[3])) for row in rows]
+
+    def queue(self, event: Event, key: str = "") -> int:
+        """Keep an event until it is compressed; return its id, or that of the first with the key.
+
+        A key is remembered after its event was removed.
+        """
+        given = NewEvent(
+            event.tool_name,
+            event.tool_input,
+            event.tool_output,
+            event.failed,
+            event.cwd,
+            key,
+            event.created_at.timestamp(),
+            event.prompt_number,
+        )
+        return self._write(lambda base: queue_rows.put_event(base, event.session_id, given)[0])
+
+    def pending(self, session_id: str = "", limit: int | None = None) -> list[Event]:
+        """Return the events of a session, or of all, oldest first; also those in a batch."""
+        where, values = ("WHERE session_id = ?", (session_id,)) if session_id else ("", ())
+        limited = -1 if limit is None else limit
+        rows = self._rows(f"{queue_rows.EVENT} {where} ORDER BY id LIMIT ?", (*values, limited))
+        return [queue_rows.event_of(row) for row in rows]
+
+    def waiting(self) -> dict[str, int]:
+        """Return the estimated tokens of the events that wait, of each session that has any."""
+        rows = self._rows("SELECT session_id, sum(tokens) FROM events GROUP BY session_id")
+        return {session_id: int(tokens) for session_id, tokens in rows}
+
+    def mark_batch(self, session_id: str, max_tokens: int) -> tuple[str, list[Event]]:
+        """Make a batch of a session's oldest events; return its name and events.
+
+        It has at least one event, and others while they fit `max_tokens`. Without events that are
+        in no batch, the name is empty.
+        """
+
+        def work(base: sqlite.Connection) -> tuple[str, list[Event]]:
+            sql = f"{queue_rows.EVENT} WHERE session_id = ? AND batch = '' ORDER BY id"
+            batch, tokens = os.urandom(8).hex(), 0
+            taken: list[queue_rows.Row] = []
+            for row in base.execute(sql, (session_id,)):
+                tokens += row[9]
+                if taken and tokens > max_tokens:
+                    break
+                taken.append(row)
+            if not taken:
+                return "", []
+            ids = [(batch, row[0]) for row in taken]
+            base.executemany("UPDATE events SET batch = ? WHERE id = ?", ids)
+            return batch, [queue_rows.event_of(row) for row in taken]
+
+        return self._write(work)
+
+    def unfinished(self, session_id: str = "") -> list[tuple[str, list[Event]]]:
+        """Return the batches whose events are still here, the oldest first."""
+        found: dict[str, list[Event]] = {}
+        rows = self._rows(f"{queue_rows.EVENT} WHERE batch <> '' ORDER BY id")
+        for row in rows:
+            if session_id in ("", row[1]):
+                found.setdefault(row[10], []).append(queue_rows.event_of(row))
+        return list(found.items())
+
+    def remove(self, ids: Collection[int]) -> None:
+        """Remove events whose observations are stored; their keys stay."""
+        wanted = [(one,) for one in ids]
+        self._write(lambda base: base.executemany("DELETE FROM events WHERE id = ?", wanted))
+
+    def replace_text(self, text: str, other: str) -> int:
+        """Replace a text in all prompts, events, summaries and news; return how many had it.
+
+        The old text is overwritten in the file, too.
+        """
+        columns = {
+            "events": ("tool_input", "tool_output"),
+            "prompts": ("prompt_text",),
+            "sessions": ("summary",),
+            "news": ("payload",),
+        }
+        forms = dict.fromkeys(
+            (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
+        )
+
+        def work(base: sqlite.Connection) -> int:
+            return sum(
+                base.execute(
+                    f"UPDATE {table} SET {name} = replace({name}, ?, ?) WHERE instr({name}, ?) > 0",
+                    (form, other, form),
+                ).rowcount
+                for table, names in columns.items()
+                for name in names
+                for form in forms
+            )
+
+        if not text or not self.file.exists():
+            return 0
+        replaced = self._write(work)
+        if replaced:
+            self.scrub()
+        return replaced
+
+    def announce(self, kind: str, session_id: str, **payload: object) -> int:
+        """Add to the news: `ObservationStored` or `SessionEnded`; return the number of the news.
+
+        `SessionStarted` is announced by whatever creates a session here.
+        """
+        return self._write(lambda base: queue_rows.announce(base, kind, session_id, payload))
+
+    def news(self, after: int = 0, limit: int = 1000) -> list[News]:
+        """Return the news with a number above `after`, oldest first; the oldest are dropped."""
+        rows = self._rows(
+            "SELECT id, kind, session_id, payload, created_at FROM news WHERE id > ?"
+            " ORDER BY id LIMIT ?",
+            (after, limit),
+        )
+        return [News(*row) for row in rows]
+
+    def last_news(self) -> int:
+        """Return the number of the last news; 0 if there are none."""
+        ((last,),) = self._rows("SELECT max(id) FROM news") or [(0,)]
+        return int(last or 0)
+
+    def _sessions(self, where: str, values: tuple[str, ...]) -> list[Session]:
+        from memory_bank.sessions.model import Session  # start-up
+
+        rows = self._rows(
+            "SELECT session_id, project, agent, started_at, ended_at, input_tokens, output_tokens,"
+            f" redactions, git, note FROM sessions {where} ORDER BY started_at, session_id",
+            values,
+        )
+        found = []
+        for row in rows:
+            prompts = tuple(self.prompts(row[0]))
+            made = Session(
+                session_id=row[0],
+                project=row[1],
+                agent=row[2],
+                started_at=queue_rows.time_of(row[3]),
+                ended_at=None if row[4] is None else queue_rows.time_of(row[4]),
+                last_prompt_number=prompts[-1].prompt_number if prompts else 0,
+                input_tokens=row[5],
+                output_tokens=row[6],
+                redactions=row[7],
+                git=queue_rows.git_of(row[8]),
+                prompts=prompts,
+                path=row[9],
+            )
+            found.append(made)
+        return found
+
+    def _field(self, session_id: str, name: str, default: object) -> object:
+        sql = f"SELECT {name} FROM sessions WHERE session_id = ?"
+        rows = self._rows(sql, (session_id,))
+        return rows[0][0] if rows else default

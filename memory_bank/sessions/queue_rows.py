@@ -1,0 +1,192 @@
+"""The rows of the queue of sessions: how they are written, and made records."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memory_bank import sqlite
+from memory_bank.tokens import estimate
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from memory_bank.sessions.model import Event, GitState
+
+COUNTS = ("input_tokens", "output_tokens", "redactions")
+EVENT = (
+    "SELECT id, session_id, tool_name, tool_input, tool_output, prompt_number, created_at, failed,"
+    " cwd, tokens, batch FROM events"
+)
+"""Selects what `event_of` takes."""
+SESSION_STARTED = "SessionStarted"
+
+_MOST_NEWS = 10_000
+"""Number of news that are kept."""
+
+Row = tuple[Any, ...]
+
+
+class NewSession(NamedTuple):
+    """A session as a hook knows it."""
+
+    session_id: str
+    project: str
+    agent: str = ""
+    started_at: float = 0.0
+    """Seconds since 1970; 0 for now, as in all of these records."""
+    git: str = ""
+    """A GitState as JSON, see `git_text`; empty if it isn't known."""
+
+
+class NewPrompt(NamedTuple):
+    """A prompt that gets the next number."""
+
+    text: str
+    key: str = ""
+    """A second prompt of the session with the same key is not stored, unless the key is empty."""
+    created_at: float = 0.0
+
+
+class NewEvent(NamedTuple):
+    """An event that belongs to the last prompt."""
+
+    tool_name: str
+    tool_input: str = ""
+    tool_output: str = ""
+    failed: bool = False
+    cwd: str = ""
+    key: str = ""
+    """A second event of the session with the same key is not stored, unless the key is empty."""
+    created_at: float = 0.0
+    prompt_number: int = 0
+    """0 for that of the session's last prompt."""
+
+
+def git_text(git: GitState | None) -> str:
+    """Return a git state as the queue keeps it."""
+    return json.dumps([git.repository_id, git.branch, git.commit]) if git else ""
+
+
+def git_of(text: str) -> GitState | None:
+    """Return the git state of a text as the queue keeps it."""
+    from memory_bank.sessions.model import GitState  # start-up
+
+    return GitState(*json.loads(text)) if text else None
+
+
+def create(base: sqlite.Connection, session: NewSession) -> bool:
+    """Store a new session and announce it; False if its id exists."""
+    started = session.started_at or time.time()
+    made = base.execute(
+        "INSERT OR IGNORE INTO sessions (session_id, project, agent, started_at, git)"
+        " VALUES (?, ?, ?, ?, ?)",
+        (session.session_id, session.project, session.agent, started, session.git),
+    ).rowcount
+    if made:
+        payload = {"session_id": session.session_id, "project": session.project}
+        announce(base, SESSION_STARTED, session.session_id, payload)
+    return bool(made)
+
+
+def last_number(base: sqlite.Connection, session_id: str) -> int:
+    """Return the number of a session's last prompt; 0 before the first."""
+    sql = "SELECT max(prompt_number) FROM prompts WHERE session_id = ?"
+    return int(base.execute(sql, (session_id,)).fetchone()[0] or 0)
+
+
+def put_prompt(
+    base: sqlite.Connection, session_id: str, prompt: NewPrompt, number: int = 0
+) -> tuple[int, bool]:
+    """Store a prompt; return its number and whether it was new."""
+    if prompt.key:
+        sql = "SELECT prompt_number FROM prompt_keys WHERE session_id = ? AND key = ?"
+        if found := base.execute(sql, (session_id, prompt.key)).fetchone():
+            return int(found[0]), False
+    number = number or last_number(base, session_id) + 1
+    sql = "INSERT OR IGNORE INTO prompts VALUES (?, ?, ?, ?)"
+    when = prompt.created_at or time.time()
+    stored = base.execute(sql, (session_id, number, prompt.text, when)).rowcount
+    if prompt.key and stored:
+        sql = "INSERT INTO prompt_keys VALUES (?, ?, ?)"
+        base.execute(sql, (session_id, prompt.key, number))
+    return number, bool(stored)
+
+
+def put_event(base: sqlite.Connection, session_id: str, event: NewEvent) -> tuple[int, bool]:
+    """Store an event; return its id and whether it was new."""
+    if event.key:
+        sql = "SELECT event_id FROM event_keys WHERE session_id = ? AND key = ?"
+        if found := base.execute(sql, (session_id, event.key)).fetchone():
+            return int(found[0]), False
+    made = base.execute(
+        "INSERT INTO events (session_id, tool_name, tool_input, tool_output, prompt_number,"
+        " created_at, failed, cwd, tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            session_id,
+            event.tool_name,
+            event.tool_input,
+            event.tool_output,
+            event.prompt_number or last_number(base, session_id),
+            event.created_at or time.time(),
+            event.failed,
+            event.cwd,
+            estimate(event.tool_input) + estimate(event.tool_output),
+        ),
+    )
+    event_id = int(made.lastrowid or 0)
+    if event.key:
+        base.execute("INSERT INTO event_keys VALUES (?, ?, ?)", (session_id, event.key, event_id))
+    return event_id, True
+
+
+def count(base: sqlite.Connection, session_id: str, counts: Mapping[str, int]) -> None:
+    """Add to counts of a session."""
+    for name in COUNTS:
+        if added := counts.get(name, 0):
+            sql = f"UPDATE sessions SET {name} = {name} + ? WHERE session_id = ?"
+            base.execute(sql, (added, session_id))
+
+
+def change(base: sqlite.Connection, session_id: str, values: Mapping[str, object]) -> int:
+    """Set fields of a session; return how many sessions there were."""
+    names = ", ".join(f"{name} = ?" for name in values)
+    sql = f"UPDATE sessions SET {names} WHERE session_id = ?"
+    return base.execute(sql, (*values.values(), session_id)).rowcount if values else 1
+
+
+def announce(
+    base: sqlite.Connection, kind: str, session_id: str, payload: Mapping[str, object]
+) -> int:
+    """Add to the news and drop the oldest; return the number."""
+    sql = "INSERT INTO news (kind, session_id, payload, created_at) VALUES (?, ?, ?, ?)"
+    text = json.dumps(payload, ensure_ascii=False)
+    number = base.execute(sql, (kind, session_id, text, time.time())).lastrowid or 0
+    base.execute("DELETE FROM news WHERE id <= ?", (number - _MOST_NEWS,))
+    return number
+
+
+def stored(name: str, value: object) -> object:
+    """Return the value of a session's field as the database has it."""
+    if name == "git":
+        return git_text(value)  # type: ignore[arg-type]
+    if name == "ended_at" and value is not None and not isinstance(value, int | float):
+        return value.timestamp()  # type: ignore[attr-defined]
+    return value
+
+
+def event_of(row: Row) -> Event:
+    """Return the event of a row."""
+    from memory_bank.sessions.model import Event  # start-up
+
+    texts = row[0], row[1], row[2], row[3], row[4], row[5]
+    return Event(*texts, time_of(row[6]), bool(row[7]), row[8])
+
+
+def time_of(seconds: float) -> datetime:
+    """Return a time of seconds since 1970."""
+    from datetime import UTC, datetime  # start-up
+
+    return datetime.fromtimestamp(seconds, UTC)

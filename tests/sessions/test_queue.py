@@ -1,0 +1,260 @@
+"""The queue of what sessions did."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memory_bank.errors import BadInput, Busy, StorageFailed
+from memory_bank.sessions.model import Event, GitState, Prompt, Session
+from memory_bank.sessions.queue import EventQueue, NewEvent, NewPrompt, NewSession
+
+NOW = datetime(2026, 11, 22, 10, 0, 0, 123456, tzinfo=UTC)
+GIT = GitState("1a2b", "main", "9f8e")
+
+
+@pytest.fixture
+def queue(tmp_path: Path) -> Iterator[EventQueue]:
+    queue = EventQueue(tmp_path / "state")
+    yield queue
+    queue.close()
+
+
+def event(text: str, session_id: str = "s", prompt_number: int = 0) -> Event:
+    return Event(0, session_id, "Bash", '{"command":"x"}', text, prompt_number, NOW, True, "/shop")
+
+
+def test_reading_an_empty_queue_makes_no_file(queue: EventQueue) -> None:
+    assert queue.sessions() == queue.pending() == queue.news() == queue.unfinished() == []
+    assert queue.session("s") is None
+    assert queue.waiting() == {}
+    assert (queue.last_news(), queue.asked("s"), queue.summary("s")) == (0, False, "")
+    assert queue.replace_text("x", "y") == 0
+    assert not queue.file.parent.exists()
+
+
+def test_keeps_a_session_with_its_prompts(queue: EventQueue) -> None:
+    given = Session("s", "shop", NOW, "codex", None, 0, 5, 6, 1, GIT, path="sessions/a.md")
+    assert queue.create_session(given)
+    assert not queue.create_session(Session("s", "other", NOW))
+    assert queue.store_prompt(Prompt("s", 0, "first", NOW), key="p1") == 1
+    assert queue.store_prompt(Prompt("s", 0, "first", NOW), key="p1") == 1
+    assert queue.store_prompt(Prompt("s", 0, "second", NOW)) == 2
+    assert queue.store_prompt(Prompt("s", 7, "as numbered", NOW)) == 7
+    found = queue.session("s")
+    assert found
+    assert [prompt.prompt_text for prompt in found.prompts] == ["first", "second", "as numbered"]
+    assert (found.project, found.agent, found.started_at, found.git) == ("shop", "codex", NOW, GIT)
+    assert (found.input_tokens, found.output_tokens, found.redactions) == (5, 6, 1)
+    assert (found.last_prompt_number, found.path, found.ended_at) == (7, "sessions/a.md", None)
+    assert queue.sessions() == [found]
+    assert oct(queue.file.parent.stat().st_mode)[-2:] == "00"
+
+
+def test_updates_a_session(queue: EventQueue) -> None:
+    queue.create_session(Session("s", "shop", NOW))
+    queue.update("s", ended_at=NOW, git=GIT, note="sessions/b.md", asked=True, summary="{}")
+    queue.add_counts("s", redactions=2, input_tokens=3)
+    queue.add_counts("s", redactions=1)
+    found = queue.session("s")
+    assert found
+    assert (found.ended_at, found.git, found.path) == (NOW, GIT, "sessions/b.md")
+    assert (found.redactions, found.input_tokens, queue.asked("s")) == (3, 3, True)
+    assert queue.summary("s") == "{}"
+    with pytest.raises(BadInput, match="no session 'other'"):
+        queue.update("other", asked=True)
+    with pytest.raises(BadInput, match="has no colour"):
+        queue.update("s", colour=1)
+
+
+def test_keeps_events_until_they_are_removed(queue: EventQueue) -> None:
+    first, second = queue.queue(event("a"), "k1"), queue.queue(event("b"), "k2")
+    other = queue.queue(event("c", "t"))
+    assert queue.queue(event("a"), "k1") == first
+    assert [one.tool_output for one in queue.pending()] == ["a", "b", "c"]
+    assert [one.id for one in queue.pending("s", limit=1)] == [first]
+    assert queue.pending("t") == [
+        Event(other, "t", "Bash", '{"command":"x"}', "c", 0, NOW, True, "/shop")
+    ]
+    queue.remove([first, second])
+    assert [one.id for one in queue.pending()] == [other]
+    assert queue.queue(event("a"), "k1") == first, "its key is remembered"
+    assert [one.id for one in queue.pending()] == [other]
+
+
+def test_captures_all_of_a_hook_in_one_transaction(queue: EventQueue) -> None:
+    session = NewSession("s", "shop", "codex")
+    counts = {"redactions": 1}
+    assert queue.capture(session) == (True, 0, 0, True)
+    assert queue.capture(session, prompt=NewPrompt("do it", "p"), counts=counts)[1:] == (1, 0, True)
+    assert queue.capture(session, prompt=NewPrompt("do it", "p"), counts=counts)[1:] == (
+        1,
+        0,
+        False,
+    )
+    stored = queue.capture(session, event=NewEvent("Bash", "{}", "out", key="k"), counts=counts)
+    assert stored[1:] == (1, 1, True)
+    assert queue.capture(session, event=NewEvent("Bash", key="k"), counts=counts)[2:] == (1, False)
+    assert [one.redactions for one in queue.sessions()] == [2]
+    assert [one.prompt_number for one in queue.pending()] == [1]
+    assert [(one.kind, json.loads(one.payload)) for one in queue.news()] == [
+        ("SessionStarted", {"session_id": "s", "project": "shop"})
+    ]
+
+
+def test_a_captured_event_resumes_a_session_that_had_ended(queue: EventQueue) -> None:
+    queue.capture(NewSession("s", "shop"))
+    queue.update("s", ended_at=NOW)
+    queue.capture(NewSession("s", "shop", started_at=NOW.timestamp() + 1), prompt=NewPrompt("more"))
+    assert [one.ended_at for one in queue.sessions()] == [None]
+
+
+def test_batches_hold_the_oldest_events_that_fit(queue: EventQueue) -> None:
+    for text in ("one two three", "four five six", "seven " * 50, "eight"):
+        queue.queue(event(text))
+    assert queue.waiting().keys() == {"s"}
+    each = queue.waiting()["s"]
+    batch, events = queue.mark_batch("s", 30)
+    assert [one.tool_output[:4] for one in events] == ["one ", "four"]
+    large, events = queue.mark_batch("s", 1)
+    assert [one.tool_output[:5] for one in events] == ["seven"]
+    last, _ = queue.mark_batch("s", each)
+    assert queue.mark_batch("s", each) == ("", [])
+    assert [name for name, _ in queue.unfinished()] == [batch, large, last]
+    assert queue.unfinished("other") == []
+    queue.remove([one.id for _, found in queue.unfinished()[:2] for one in found])
+    assert [(name, len(found)) for name, found in queue.unfinished("s")] == [(last, 1)]
+
+
+def test_news_reach_another_process(queue: EventQueue, tmp_path: Path) -> None:
+    queue.create_session(Session("s", "shop", NOW))
+    seen = queue.last_news()
+    other = EventQueue(tmp_path / "state")
+    other.announce("ObservationStored", "s", observation_id="obs-1a2b3c")
+    other.close()
+    (one,) = queue.news(seen)
+    assert (one.kind, one.session_id, one.payload) == (
+        "ObservationStored",
+        "s",
+        '{"observation_id": "obs-1a2b3c"}',
+    )
+
+
+def test_removed_text_is_not_on_the_disk(queue: EventQueue) -> None:
+    queue.create_session(Session("s", "shop", NOW))
+    queue.store_prompt(Prompt("s", 0, 'say "pärol" and more', NOW))
+    queue.queue(Event(0, "s", "Bash", json.dumps({"c": 'x "pärol"'}), "out", 0, NOW))
+    queue.queue(event("strange-word", "t"))
+    assert queue.replace_text('"pärol"', "[forgotten]") == 2
+    assert queue.remove_session("t")
+    assert not queue.remove_session("t")
+    queue.close()
+    data = b"".join(file.read_bytes() for file in queue.file.parent.iterdir())
+    assert b"[forgotten]" in data
+    assert "pärol".encode() not in data
+    assert b"u00e4rol" not in data
+    assert b"strange-word" not in data
+
+
+@pytest.mark.parametrize("damage", ["header", "text", "pages"])
+def test_a_damaged_file_is_set_aside_and_named(tmp_path: Path, damage: str) -> None:
+    told: list[str] = []
+    queue = EventQueue(tmp_path, told.append)
+    for number in range(60):
+        queue.queue(event(f"{number} " * 50))
+    queue.close()
+    data = bytearray(queue.file.read_bytes())
+    if damage == "header":
+        data[:100] = b"\0" * 100
+    elif damage == "pages":
+        data[4096:] = b"\xff" * (len(data) - 4096)
+    queue.file.write_bytes(b"no database" * 500 if damage == "text" else bytes(data))
+    assert queue.queue(event("new")) > 0
+    (name,) = [file.name for file in tmp_path.glob("*.damaged*") if file.suffix == ".damaged"]
+    assert told == [f"the queue of sessions; the damaged one is {tmp_path / name}"]
+    assert [one.tool_output for one in queue.pending()] == ["new"]
+    queue.close()
+
+
+def test_a_file_that_was_deleted_is_made_again(queue: EventQueue) -> None:
+    queue.queue(event("a"))
+    for file in queue.file.parent.iterdir():
+        file.unlink()
+    assert queue.pending() == []
+    queue.queue(event("b"))
+    assert [one.tool_output for one in queue.pending()] == ["b"]
+
+
+def test_says_when_another_process_holds_it(
+    queue: EventQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_bank.sessions.queue_file._WAIT", 0.05)
+    queue.queue(event("a"))
+    queue.close()
+    base = sqlite3.connect(queue.file, isolation_level=None)
+    base.execute("BEGIN IMMEDIATE")
+    with pytest.raises(Busy, match="in use by another process"):
+        queue.queue(event("b"))
+    base.execute("ROLLBACK")
+    base.close()
+    assert queue.queue(event("b")) == 2
+
+
+def test_says_when_the_folder_can_not_be_made(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+    with pytest.raises(StorageFailed, match="can't be made"):
+        EventQueue(tmp_path / "state").queue(event("a"))
+
+
+def test_threads_with_queues_of_their_own_lose_nothing(tmp_path: Path) -> None:
+    def work(number: int) -> None:
+        queue = EventQueue(tmp_path / "state")
+        for count in range(20):
+            queue.capture(NewSession("s", "shop"), event=NewEvent("Bash", key=f"{number}-{count}"))
+        queue.close()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    queue = EventQueue(tmp_path / "state")
+    assert len(queue.pending("s")) == 120
+    assert [one.kind for one in queue.news()] == ["SessionStarted"]
+    queue.close()
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from memory_bank.sessions.queue import EventQueue, NewEvent, NewSession
+queue = EventQueue(Path(sys.argv[1]))
+for number in range(100000):
+    queue.capture(NewSession("s", "shop"), event=NewEvent("Bash", key=str(number)))
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no SIGKILL")
+def test_what_was_acknowledged_survives_a_kill(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout
+    lines = [process.stdout.readline() for _ in range(30)]
+    process.send_signal(signal.SIGKILL)
+    rest, _ = process.communicate()
+    acknowledged = len(lines) + len(rest.splitlines())
+    queue = EventQueue(tmp_path)
+    assert acknowledged <= len(queue.pending()) <= acknowledged + 1
+    queue.close()
