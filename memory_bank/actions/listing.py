@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from memory_bank import actions, note_rows
 from memory_bank.actions.authors import editors
 from memory_bank.bank import Bank, View
-from memory_bank.errors import NoteNotFound
+from memory_bank.errors import Conflict, NoteNotFound, UnreadableNote
 from memory_bank.hints import Hint
 from memory_bank.manifest import documents, filters, link_table
 from memory_bank.note_rows import BY_HAND, NoteRow
@@ -92,6 +93,21 @@ class ShownSection:
     etag: str
 
 
+class Missing(NamedTuple):
+    """A name that could not be read as a note."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralShown:
+    """Several notes, or a section of each, and why others could not be read."""
+
+    notes: tuple[Shown | ShownSection, ...]
+    missing: tuple[Missing, ...] = ()
+
+
 def list_notes(
     bank: Bank,
     limit: int = 10,
@@ -172,6 +188,18 @@ def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
         content=section.text,
         etag=note.etag,
     )
+
+
+def show_several(bank: Bank, names: Sequence[str], heading: str = "") -> SeveralShown:
+    """Return several notes, or the section of a heading of each; names without one are listed."""
+    notes: list[Shown | ShownSection] = []
+    missing = []
+    for name in dict.fromkeys(names):
+        try:
+            notes.append(show_section(bank, name, heading) if heading else show(bank, name))
+        except (Conflict, NoteNotFound, UnreadableNote) as error:
+            missing.append(Missing(name, error.message))
+    return SeveralShown(tuple(notes), tuple(missing))
 
 
 def known_names(bank: Bank) -> list[str]:

@@ -30,6 +30,9 @@ MOST = 100
 """Most notes in an answer."""
 _CHANGING = "notes kept changing during the search: some may be missing"
 _WORDLESS = "no linking note contains these words; showing all notes that link to it"
+SECTION, INDEX = "section", "index"
+DETAILS = (SECTION, INDEX)
+"""What an answer has of each note: its best section, or no text."""
 _TRIES = 5
 """Attempts to get an answer during which no note changes."""
 
@@ -105,6 +108,8 @@ def recall(
     limit: int | None = None,
     mode: str | None = None,
     *,
+    offset: int = 0,
+    detail: str = SECTION,
     tags: Sequence[str] = (),
     type: str | None = None,  # noqa: A002  (the field's word)
     since: str | datetime | None = None,
@@ -117,7 +122,8 @@ def recall(
 ) -> Recalled:
     """Return the notes that match a query, best first, each once with its best section.
 
-    `limit` is clamped to 1 to 100; notes need all of `tags`. Filters apply before ranking. With
+    `limit` is clamped to 1 to 100; the best `offset` notes are left out. With the detail `index`,
+    notes come without their text. Notes need all of `tags`. Filters apply before ranking. With
     `linked_to`, the name of a note or ghost (such as a source file), only notes that link to it,
     with those links, the most relevant link first; if none matches the query, all of them. Words of
     time in the query (`last week`) restrict it as `since` and `before` do, unless these are given;
@@ -125,27 +131,35 @@ def recall(
     Notes whose `relevance_score` is below `min_score` are left out; those too unlikely to answer
     come last, marked as weak. Unless `count_access` is false, the access counts of the others are
     then increased by one.
-    Raises BadInput for an unknown mode or time or a `min_score` beyond 1, NoteNotFound for a
-    `linked_to` that is neither a note nor a file.
+    Raises BadInput for an unknown mode, detail or time, a negative `offset` or a `min_score` beyond
+    1, NoteNotFound for a `linked_to` that is neither a note nor a file.
     """
     bank.settings.check_enabled()
     mode = mode or bank.settings.search.mode
     if mode not in MODES:
         raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
+    if detail not in DETAILS:
+        raise BadInput(f"there is no detail {detail!r}", f"choose one of: {', '.join(DETAILS)}")
+    if offset < 0:
+        raise BadInput(f"the offset {offset} is negative", "count from 0")
     if not 0 <= min_score <= 1:
         raise BadInput(f"{min_score} is no likelihood", "give one from 0 to 1")
     wanted = _Wanted(
         query=query,
         conditions=conditions(tags=tags, types=type, since=since, before=before),
         mode=mode,
-        limit=min(max(bank.settings.search.limit if limit is None else limit, 1), MOST),
+        limit=min(max(bank.settings.search.limit if limit is None else limit, 1), MOST) + offset,
         archived=include_archived,
         node="" if linked_to is None else node_of(bank, linked_to),
         min_score=min_score,
         times=since is None and before is None,
+        texts=detail != INDEX,
     )
     with bank.lock:
         answer, hits = _linked_or_found(bank, wanted, progress)
+        if offset:
+            notes, hits = answer.notes[offset:], hits[offset:]
+            answer = answer._replace(notes=notes, result_count=len(notes))
         used = [hit.document.known_as for hit in hits if not hit.weak]
         if not (count_access and used):
             return answer
@@ -168,6 +182,8 @@ class _Wanted(NamedTuple):
     """Whether a question without a subject is restricted to the type that it asks for."""
     words: str = ""
     """The words to sort links by if the query is empty."""
+    texts: bool = True
+    """Whether the text of notes is returned."""
 
 
 class _Answer(NamedTuple):
@@ -305,6 +321,8 @@ def _search(bank: Bank, view: View, wanted: _Wanted) -> _Found:
         for hit in found.hits
     ]
     notices = remarks.remarks(view.manifest, parsed.unread, conditions)
+    if not wanted.texts:
+        notes = [note and note._replace(content="", snippet="", also=()) for note in notes]
     return _Found(found, notes, parsed, notices)
 
 

@@ -105,7 +105,7 @@ def _read(bank: Bank, uri: str) -> tuple[str, str]:
             structured(quotes, actions.listing.list_notes(bank, _NEWEST)), indent=None
         ), _JSON
     if uri.startswith(NOTE):
-        return text.shown(
+        return text.read(
             actions.listing.show(bank, unquote(uri.removeprefix(NOTE))), quotes
         ), _MARKDOWN
     raise NoteNotFound(f"there is no resource {uri[:200]!r}", f"{NOTE}PATH, {TAGS} or {RECENT}")

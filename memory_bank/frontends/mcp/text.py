@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from memory_bank import actions
 from memory_bank.frontends.fencing import Quotes, one_line
 from memory_bank.frontends.rendering import count
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from memory_bank.actions.doctor import Health
     from memory_bank.actions.edit import Written
     from memory_bank.actions.linked_notes import LinkShown
-    from memory_bank.actions.listing import Shown
+    from memory_bank.actions.listing import Listing, SeveralShown, Shown, ShownSection
     from memory_bank.actions.maintenance import SyncReport
     from memory_bank.actions.move_and_merge import Merged, Renamed
     from memory_bank.actions.recall import Recalled, RecalledNote
@@ -95,29 +96,25 @@ def written(done: Written, quotes: Quotes) -> str:
     return _answer_text(quotes, verb + _warning(done.warning), note)
 
 
-def shown(note: Shown, quotes: Quotes) -> str:
-    """Show a whole note as a quote; its faults as another."""
-    about = {
-        "path": note.path,
-        "id": _id(note.note_id, note.path),
-        "etag": note.etag[:_ETAG],
-        "type": note.type,
-        "tags": " ".join(note.tags),
-        "by": author(note),
-        "created_at": note.created_at,
-        "updated_at": note.updated_at if note.updated_at != note.created_at else "",
-        "age": age(note.created_at),
-        "status": note.status if note.status != "active" else "",
-        "backlinks": note.backlinks_count,
-    }
-    faults = "\n".join(f"line {fault.line}: {one_line(fault.reason)}" for fault in note.faults)
-    return _answer_text(
-        quotes,
-        "",
-        quotes.quote(note.content, about),
-        quotes.quote(faults, {"what": "faults in the file"}) if faults else "",
-        _unwritable(note),
-    )
+def read(found: Shown | ShownSection | SeveralShown, quotes: Quotes) -> str:
+    """Show notes or sections, each as a quote, and which names are no notes."""
+    if not isinstance(found, actions.listing.SeveralShown):
+        return _answer_text(quotes, "", *_quoted(found, quotes))
+    quoted = [part for note in found.notes for part in _quoted(note, quotes)]
+    missing = _lines("", [f"{one.name}: {one.reason}" for one in found.missing])
+    unread = quotes.quote(missing, {"what": "not read"}) if missing else ""
+    return _answer_text(quotes, "", *quoted, unread)
+
+
+def listed(found: Listing, quotes: Quotes) -> str:
+    """List notes, a line for each."""
+    lines = [
+        f"{note.path} | {note.type} | {note.updated_at[:_DAY]} | {one_line(note.title)}"
+        for note in found.notes
+    ]
+    head = f"{count(found.result_count, 'note')}, the last changed first."
+    notices = (f"Notice: {quotes.inside(one_line(notice))}" for notice in found.notices)
+    return _answer_text(quotes, head, *notices, quotes.quote("\n".join(lines)) if lines else "")
 
 
 def renamed(done: Renamed, quotes: Quotes) -> str:
@@ -241,6 +238,32 @@ def _problem(quotes: Quotes, problem: str | None) -> str:
     return f"Incomplete: {quotes.inside(one_line(problem))}" if problem else ""
 
 
+def _quoted(note: Shown | ShownSection, quotes: Quotes) -> list[str]:
+    """Quote a whole note and its faults, or a section."""
+    if isinstance(note, actions.listing.ShownSection):
+        about = {"path": note.path, "line": note.line, "etag": note.etag[:_ETAG]}
+        return [quotes.quote(note.content, about)]
+    about = {
+        "path": note.path,
+        "id": _id(note.note_id, note.path),
+        "etag": note.etag[:_ETAG],
+        "type": note.type,
+        "tags": " ".join(note.tags),
+        "by": author(note),
+        "created_at": note.created_at,
+        "updated_at": note.updated_at if note.updated_at != note.created_at else "",
+        "age": age(note.created_at),
+        "status": note.status if note.status != "active" else "",
+        "backlinks": note.backlinks_count,
+    }
+    faults = "\n".join(f"line {fault.line}: {one_line(fault.reason)}" for fault in note.faults)
+    return [
+        quotes.quote(note.content, about),
+        quotes.quote(faults, {"what": "faults in the file"}) if faults else "",
+        _unwritable(note),
+    ]
+
+
 def _hit(quotes: Quotes, note: RecalledNote) -> str:
     about = {
         "at": f"{note.path}:{note.line}",
@@ -272,6 +295,8 @@ def _section(note: RecalledNote) -> list[str]:
     if whole and note.content.lstrip("# ").startswith(headings[-1:][0] if headings else ""):
         headings = headings[:-1]  # the section starts with this heading
     head = [" > ".join(headings)] if headings else []
+    if not note.content:
+        return head  # detail "index"
     if whole:
         return [*head, note.content]
     return [*head, note.snippet, f"({len(note.content):,} characters in this section)"]

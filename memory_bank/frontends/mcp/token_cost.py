@@ -10,7 +10,7 @@ from mcp_types import Tool
 from memory_bank.actions.embedding import count_tokens
 from memory_bank.frontends.mcp.toolbox import Toolbox
 
-LIMIT = 2300
+LIMIT = 3500
 """Most tokens of the default toolsets, counting every listed field."""
 METHOD = "counted with Llama 2's tokenizer; newer models need fewer"
 _MODEL_FIELDS = ("name", "description", "inputSchema")

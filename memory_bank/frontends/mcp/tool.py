@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 
 from anyio import from_thread, to_thread
 from mcp.server.mcpserver import Context
@@ -35,6 +36,17 @@ _MOST_WRONG = 5
 _SHOWN = 60
 _OMITTED = frozenset(["title", "anyOf", "maxLength", "maxItems"])
 _LONGEST_MESSAGE = 600
+_CAPITAL = re.compile("[A-Z]")
+_SPELLINGS = {
+    "tags_filter": ("tags",),
+    "filter_tags": ("tags",),
+    "filter_type": ("type",),
+    "since": ("date_start",),
+    "before": ("date_end",),
+    "date_start": ("since",),
+    "date_end": ("before",),
+}
+"""Other spellings of arguments, also accepted in camel case."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -144,7 +156,15 @@ class BankTool:
     @property
     def _output(self) -> dict[str, Any]:
         kind = get_type_hints(self._function)["return"]
-        return structured_schema(kind, depth=self._spec.depth, without=self._spec.without)
+        kinds = get_args(kind) or (kind,)
+        schemas = [
+            structured_schema(one, depth=self._spec.depth, without=self._spec.without)
+            for one in kinds
+        ]
+        found = schemas[0]
+        for other in schemas[1:]:
+            found["properties"] |= other["properties"]
+        return found
 
     @cached_property
     def _metadata(self) -> FuncMetadata:
@@ -152,6 +172,7 @@ class BankTool:
 
     def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         known = self.listed.input_schema["properties"]
+        arguments = {_spelled(name, known, arguments): arguments[name] for name in arguments}
         unknown = [name for name in arguments if name not in known]
         if unknown:
             shown = ", ".join(_cut(name) for name in unknown[:_MOST_WRONG])
@@ -213,6 +234,15 @@ def failed(error: MemoryBankError, hide: Callable[[str], str]) -> str:
     answer: dict[str, Any] = failure(error.code, message, hint)
     answer["error"][NOTICE] = quotes.notice
     return document(answer, indent=None)
+
+
+def _spelled(name: str, known: Collection[str], given: Collection[str]) -> str:
+    """Return the argument that another spelling means, if it is not given by its own name."""
+    if name in known:
+        return name
+    snake = _CAPITAL.sub(lambda found: f"_{found[0].lower()}", name)
+    meant = next((one for one in (snake, *_SPELLINGS.get(snake, ())) if one in known), name)
+    return name if meant in given else meant
 
 
 def _short(text: str) -> str:

@@ -14,6 +14,12 @@ from memory_bank.frontends.mcp.tool import BankTool, tools_of
 KIND = "frontends.mcp.tools"
 DEFAULT = ("store", "bank")
 """The default toolsets."""
+CORE = "core"
+"""The toolset with the most used tools of all others."""
+_CORE_TOOLS = (
+    "recall", "remember", "read_memory", "edit_memory", "session_note", "search", "timeline",
+    "get_observations",
+)  # fmt: skip
 _FORMER = {"upkeep": "maintenance"}
 """Former names, which work for one more version."""
 
@@ -32,7 +38,7 @@ class Toolbox:
 
         With `structured`, answers have structured content besides their text.
         """
-        known = plugins.names(KIND)
+        known = [CORE, *plugins.names(KIND)]
         toolsets = [_FORMER.get(name, name) for name in toolsets]
         for name in toolsets:
             if name not in known:
@@ -44,9 +50,15 @@ class Toolbox:
     @cached_property
     def tools(self) -> dict[str, BankTool]:
         """The tools by name; importing the actions they call takes some 100 ms."""
-        modules = (plugins.load(KIND, name) for name in self.toolsets)
-        found = [tool for one in modules for tool in tools_of(one, structured=self.structured)]
-        return {tool.name: tool for tool in found if tool.reads or not self.read_only}
+        names = [name for name in self.toolsets if name != CORE]
+        found = {tool.name: tool for name in names for tool in self._of(name)}
+        if CORE in self.toolsets:
+            others = {tool.name: tool for name in DEFAULT for tool in self._of(name)}
+            found |= {name: others[name] for name in _CORE_TOOLS if name in others}
+        return {name: tool for name, tool in found.items() if tool.reads or not self.read_only}
+
+    def _of(self, toolset: str) -> list[BankTool]:
+        return tools_of(plugins.load(KIND, toolset), structured=self.structured)
 
     def listed(self) -> list[Tool]:
         """Return the tools' descriptions for clients."""

@@ -107,6 +107,9 @@ CALLS = (
         ("Merged", 'path="m.md"', "id=", "etag=", "merged: facts/bm25.md", "decisions/tantivy.md"),
         "merged",
     ),
+    OneCall(
+        "recent_memories", {"limit": 2}, ("2 notes, the last changed first", ".md | "), "notes"
+    ),
     OneCall("get_memory_stats", {}, ("5 notes", "ops 1"), "count"),
     OneCall("sync_memories", {"rebuild": False}, ("Indexed ",), "seconds"),
     OneCall("check_memories", {}, ("5 notes", "passages."), "notes"),

@@ -17,11 +17,12 @@ Make = Callable[..., object]
 BANK = {
     "create_memory", "append_memory", "read_memory", "update_memory", "edit_memory",
     "rename_memory", "delete_memory", "restore_memory", "search_memories",
-    "search_linked_memories", "get_memory_stats", "merge_memories",
+    "search_linked_memories", "get_memory_stats", "merge_memories", "recent_memories",
 }  # fmt: skip
 STORE = {"remember", "recall", "session_note"}
 READING = {
     "read_memory", "search_memories", "search_linked_memories", "get_memory_stats", "recall",
+    "recent_memories",
 }  # fmt: skip
 
 
@@ -206,6 +207,64 @@ def test_read_returns_text_etag_metadata_and_backlinks(agent: Make) -> None:
     missing = agent("read_memory", filename="decisions/whosh")
     assert missing.error["code"] == "note_not_found"
     assert "decisions/whoosh" in missing.error["hint"]
+
+
+def test_several_notes_or_one_section_are_read_in_one_call(agent: Make, project: Path) -> None:
+    several = agent("read_memory", filename=["bm25", "nowhere", "decisions/whoosh"])
+    assert [note["path"] for note in several["notes"]] == ["facts/bm25.md", "decisions/whoosh.md"]
+    assert [one["name"] for one in several["missing"]] == ["nowhere"]
+    assert "easy to install" in several.text
+    assert "nowhere: there is no note" in several.text
+    file = project / ".memories/facts/two.md"
+    file.write_text("# Two\n\n## One\n\nfirst words\n\n## Other\n\nother words\n", encoding="utf-8")
+    section = agent("read_memory", filename="facts/two", section="Other")
+    assert section["content"].startswith("## Other")
+    assert "first words" not in section.text
+    assert agent(
+        "edit_memory", filename="facts/two", section="Other", new="x", if_match=section["etag"]
+    )
+
+
+def test_recall_lists_notes_without_their_text_and_pages(agent: Make) -> None:
+    whole = agent("recall", query="search", detail="index")
+    paths = [note["path"] for note in whole["notes"]]
+    assert len(paths) == 2
+    assert len(whole.text) < len(agent("recall", query="search").text)
+    pages = [agent("recall", query="search", detail="index", limit=1, offset=n) for n in range(2)]
+    assert [page["notes"][0]["path"] for page in pages] == paths[:2]
+    assert agent("recall", query="search", offset=50)["result_count"] == 0
+    assert agent("recall", query="search", offset=-1).wrong
+
+
+def test_the_last_changed_notes_are_listed(agent: Make, project: Path) -> None:
+    (project / ".memories/facts/new.md").write_text("# New\n\nJust now.\n", encoding="utf-8")
+    newest = agent("recent_memories", limit=1)
+    assert [note["path"] for note in newest["notes"]] == ["facts/new.md"]
+    decisions = agent("recent_memories", type="decision")["notes"]
+    assert {note["type"] for note in decisions} == {"decision"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "same_as"),
+    [
+        ("recall", {"tags_filter": ["architecture"]}, {"tags": ["architecture"]}),
+        (
+            "recall",
+            {"includeArchived": True, "minScore": 0.1},
+            {"include_archived": True, "min_score": 0.1},
+        ),
+        ("search_memories", {"filter_tags": ["architecture"]}, {"tags": ["architecture"]}),
+        ("search_memories", {"filterType": "decision"}, {"type": "decision"}),
+        ("search_memories", {"date_start": "2026-01-01"}, {"since": "2026-01-01"}),
+    ],
+)
+def test_other_spellings_of_arguments_are_accepted(
+    agent: Make, tool: str, given: dict[str, object], same_as: dict[str, object]
+) -> None:
+    answers = [agent(tool, query="tantivy", **some) for some in (given, same_as)]
+    paths = [[note["path"] for note in answer["notes"]] for answer in answers]
+    assert paths[0] == paths[1] != []
+    assert agent(tool, query="tantivy", **given, **same_as).wrong
 
 
 def test_rename_delete_and_restore(agent: Make, project: Path) -> None:

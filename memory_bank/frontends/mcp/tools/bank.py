@@ -26,6 +26,7 @@ Name = Annotated[Path, Field(description="path, file name, title, alias or id of
 Etag = Annotated[str | None, Field(description="etag that was read; fails if changed since")]
 When = Annotated[str | None, Field(description="7d, last week, monday, 2026-05")]
 Paths = Annotated[list[Path], Field(max_length=1000)]
+Names = Annotated[list[Path], Field(min_length=1, max_length=20)]
 Tags = Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=100)]
 Query = Annotated[str, Field(max_length=10_000)]
 
@@ -67,10 +68,33 @@ def append_memory(call: Call, *, filename: Name, content: str) -> edit.Written:
     return edit.append(call.bank, filename, content, agent=call.agent)
 
 
-@tool("Read a memory", text.shown, reads=True, without=("body",))
-def read_memory(call: Call, *, filename: Name) -> listing.Shown:
-    """Read one note whole: its text, etag, metadata and number of backlinks."""
+@tool("Read a memory", text.read, reads=True, without=("body",))
+def read_memory(
+    call: Call,
+    *,
+    filename: Annotated[Path | Names, Field(description="a name, or several")],
+    section: Annotated[str, Field(description="only what is under this heading")] = "",
+) -> listing.Shown | listing.ShownSection | listing.SeveralShown:
+    """Read notes whole: text, etag, metadata, number of backlinks; or one section."""
+    if not isinstance(filename, str):
+        return listing.show_several(call.bank, filename, section)
+    if section:
+        return listing.show_section(call.bank, filename, section)
     return listing.show(call.bank, filename)
+
+
+@tool("Recent memories", text.listed, reads=True)
+def recent_memories(
+    call: Call,
+    *,
+    limit: int = 10,
+    tags: Tags = [],  # noqa: B006  (never changed)
+    type: str | None = None,  # noqa: A002  (the field's word)
+    since: When = None,
+    before: str | None = None,
+) -> listing.Listing:
+    """List the notes that were created or changed last, without their text."""
+    return listing.list_notes(call.bank, limit, tags=tags, type=type, since=since, before=before)
 
 
 @tool("Replace a memory", text.written, destroys=True, repeatable=True)
@@ -134,15 +158,13 @@ def search_memories(
     *,
     query: Query,
     limit: int = 5,
-    filter_tags: Tags = [],  # noqa: B006  (never changed)
-    filter_type: str | None = None,
+    tags: Tags = [],  # noqa: B006  (never changed)
+    type: str | None = None,  # noqa: A002  (the field's word)
     since: When = None,
     before: str | None = None,
 ) -> recall.Recalled:
     """Search as recall does, filtered by tags (all of them), type and time."""
-    return recall.recall(
-        call.bank, query, limit, tags=filter_tags, type=filter_type, since=since, before=before
-    )
+    return recall.recall(call.bank, query, limit, tags=tags, type=type, since=since, before=before)
 
 
 @tool("Search linked memories", text.linked, reads=True)

@@ -10,7 +10,7 @@ from memory_bank.actions import recall as finding
 from memory_bank.actions import remember as keeping
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.tool import Call, tool
-from memory_bank.frontends.mcp.tools.bank import Path, Paths, Query, Tags
+from memory_bank.frontends.mcp.tools.bank import Path, Paths, Query, Tags, When
 
 Entities = Annotated[
     list[dict[str, str] | Path],
@@ -24,21 +24,33 @@ def recall(
     *,
     query: Annotated[Query, Field(description='a question; "phrase" -word tag:x in:dir since:7d')],
     mode: Literal["hybrid", "lexical", "semantic"] = "hybrid",
+    detail: Annotated[
+        Literal["section", "index"], Field(description="index: a line for each note")
+    ] = "section",
     limit: int = 5,
+    offset: Annotated[int, Field(ge=0)] = 0,
+    tags: Annotated[Tags, Field(description="all of them")] = [],  # noqa: B006  (unchanged)
+    type: str | None = None,  # noqa: A002  (the field's word)
+    since: When = None,
+    before: str | None = None,
     include_archived: bool = False,
-    tags_filter: Annotated[Tags, Field(description="all of them")] = [],  # noqa: B006  (unchanged)
     min_score: Annotated[float, Field(ge=0, le=1)] = 0,
 ) -> finding.Recalled:
-    """Find what this project knows: decisions, facts, lessons, plans, by words and meaning.
+    """Find what this project knows: past decisions, facts, lessons, plans, and why.
 
-    Call it before you plan, decide or debug. Returns the best section of each note, quoted.
+    Call it before you plan, decide or debug. Searches notes by words and meaning.
     """
     return finding.recall(
         call.bank,
         query,
         limit,
         mode,
-        tags=tags_filter,
+        offset=offset,
+        detail=detail,
+        tags=tags,
+        type=type,
+        since=since,
+        before=before,
         include_archived=include_archived,
         min_score=min_score,
     )
