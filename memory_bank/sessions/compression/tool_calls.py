@@ -1,0 +1,301 @@
+"""Calls of tools, read alike whichever client made them: kind, files, command, outcome."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from memory_bank.sessions.compression import changes
+from memory_bank.sessions.compression.changes import FileChange
+from memory_bank.sessions.model import Event
+
+Kind = Literal["edit", "read", "search", "command", "plan", "agent", "fetch", "other"]
+_NAMES: dict[Kind, str] = {
+    "read": "read view readfile openfile readmanyfiles notebookread viewimage fileread cat",
+    "search": "grep glob grepsearch searchfilecontent findfiles filesearch codebasesearch"
+    " semanticsearch listdirectory listdir ls list search toolsearch ripgrep findfile searchfiles",
+    "command": "bash shell powershell runshellcommand runterminalcmd runterminalcommand"
+    " runinterminal execcommand localshell terminal executecommand unifiedexec run bashoutput exec"
+    " writestdin",
+    "plan": "todowrite updateplan writetodos managetodolist todo updatetodos",
+    "agent": "agent task spawnagent delegatetoagent runsubagent subagent",
+    "fetch": "webfetch fetch websearch googlewebsearch fetchwebpage browse",
+    "edit": "edit multiedit write notebookedit applypatch patch writefile replace create createfile"
+    " replacestringinfile insertedit inserteditintofile editfile strreplace strreplaceeditor"
+    " searchreplace strreplacebasededittool delete deletefile afterfileedit savefile removefile"
+    " multireplacestringinfile editnotebook filewrite fileedit",
+}
+_KINDS = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+_PATHS = (
+    "file_path", "filePath", "path", "notebook_path", "absolute_path", "filename", "target_file",
+    "relative_path", "target_notebook", "filepath", "file", "uri", "relative_workspace_path",
+    "dir_path", "targetFile",
+)  # fmt: skip
+_OLD = ("old_string", "oldString", "old_str", "old_text", "oldText", "old_source")
+_NEW = ("new_string", "newString", "new_str", "new_text", "newText", "new_source", "insert_text")
+_CONTENT = ("content", "file_text", "contents", "text", "code_edit", "code", "fileText")
+_COMMANDS = ("command", "cmd", "command_line", "script", "commandLine", "chars")
+_PATTERNS = ("pattern", "query", "regex", "search", "glob", "q", "prompt", "url", "description")
+_TEXTS = (
+    "error", "stdout", "stderr", "output", "aggregated_output", "llmContent", "textResultForLlm",
+    "content", "result", "text", "message", "file", "formatted_output", "returnDisplay", "matches",
+    "filenames", "metadata",
+)  # fmt: skip
+_CODES = ("exit_code", "exitCode", "exit", "returncode", "code")
+_STATED = re.compile(
+    r"^\s*(?:Error:\s*)?Exit code:? (-?\d{1,5})\b"
+    r"|^Exit Code: (-?\d{1,5})[ \t]*$"
+    r"|(?:Process|Command|command) exited with (?:exit )?(?:code|status)[: ]{1,2}(-?\d{1,5})\b"
+    r"|<shellId: [^\s>]{1,40} completed with exit code (-?\d{1,5})>"
+    r"|\(exit code:? (-?\d{1,5})\)[ \t]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+_WRAPPING = re.compile(
+    r"^(?:Exit Code: -?\d+|Exit code:? -?\d+|Process exited with code -?\d+"
+    r"|Process Group PGID: \d+|Background PIDs: .{0,80}|Directory: .{0,300}|Signal: .{0,40}"
+    r"|Chunk ID: .{0,40}|Wall time: .{0,60}|Original token count: \d+|Total output lines: \d+"
+    r"|Warning: truncated output.{0,120}|<shellId: .{0,80}>"
+    r"|(?:Stdout|Stderr|Error): \((?:none|empty)\)|Output:)[ \t]*$|^(?:Output|Stdout|Stderr): ",
+    re.MULTILINE,
+)
+_MOST_TEXT, _DEEPEST = 400_000, 5
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One event as a call of a tool."""
+
+    event: Event
+    kind: Kind
+    arguments: Mapping[str, Any]
+    answer: Any
+    """The output, parsed if it is JSON."""
+
+    @cached_property
+    def command(self) -> str:
+        """The command line of a shell."""
+        for key in _COMMANDS:
+            given = self.arguments.get(key)
+            if isinstance(given, str):
+                return given
+            if isinstance(given, list) and given:
+                words = [str(word) for word in given[:1000]]
+                return words[-1] if "-c" in words[-2][-3:] else shlex.join(words)
+        return ""
+
+    @cached_property
+    def path(self) -> str:
+        """The file or folder that is named first; empty if none."""
+        return _first(self.arguments, _PATHS).removeprefix("file://")
+
+    @cached_property
+    def words(self) -> str:
+        """What is looked for or asked: a pattern, a URL, a question."""
+        return _first(self.arguments, _PATTERNS)
+
+    @cached_property
+    def output(self) -> str:
+        """The output as text, without what clients wrap it in."""
+        text = "\n".join(_texts(self.answer, 0))
+        return _WRAPPING.sub("", text[:_MOST_TEXT]).strip("\n")
+
+    @cached_property
+    def exit_code(self) -> int | None:
+        """The exit code of a command; None if the client doesn't say it."""
+        found = _code(self.answer)
+        if found is None:
+            text = "\n".join(_texts(self.answer, 0))
+            stated = _STATED.search(text[:2000]) or _STATED.search(text[-2000:])
+            if stated is not None:
+                found = int(next(filter(None, stated.groups())))
+        return found
+
+    @cached_property
+    def failed(self) -> bool:
+        """Tell whether the client or the exit code says that it failed."""
+        error = self.answer.get("error") if isinstance(self.answer, dict) else None
+        return self.event.failed or bool(error) or self.exit_code not in (None, 0)
+
+    @cached_property
+    def changes(self) -> tuple[FileChange, ...]:
+        """What it changed in files, unless it failed."""
+        if self.kind != "edit" or self.failed:
+            return ()
+        return tuple(_changes(self))
+
+    @cached_property
+    def steps(self) -> tuple[tuple[str, str], ...]:
+        """The steps of a plan, each with its status."""
+        for key in ("todos", "plan", "items", "todoList"):
+            given = self.arguments.get(key)
+            if isinstance(given, list):
+                return tuple(
+                    (
+                        _first(step, ("content", "step", "title", "description", "text")),
+                        _status(step),
+                    )
+                    for step in given[:100]
+                    if isinstance(step, dict)
+                )
+        return ()
+
+
+def read(event: Event) -> ToolCall:
+    """Return an event as a call of a tool."""
+    found = _parsed(event.tool_input)
+    arguments = found if isinstance(found, dict) else {"input": event.tool_input}
+    name = event.tool_name.rpartition(".")[2]
+    kind = _KINDS.get(re.sub(r"[^a-z]", "", name.casefold()), "other")
+    if name.startswith(("mcp_", "MCP:", "mcp-")):
+        kind = "other"
+    patch = _patch(arguments)
+    if changes.is_patch(patch):
+        kind = "edit"
+    elif kind == "edit" and arguments.get("command") == "view":
+        kind = "read"
+    elif kind == "agent" and _first(arguments, _COMMANDS):
+        kind = "command"
+    return ToolCall(event, kind, arguments, _parsed(event.tool_output))
+
+
+def _parsed(text: str) -> object:
+    """Return a JSON value, twice parsed if a client sends JSON in a JSON string; else the text."""
+    found: object = text
+    for _ in range(2):
+        if not isinstance(found, str) or found.lstrip()[:1] not in ("{", "[", '"'):
+            break
+        try:
+            found = json.loads(found)
+        except (ValueError, RecursionError):
+            break
+    return found
+
+
+def _first(values: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+    for key in keys:
+        found = values.get(key)
+        if isinstance(found, str) and found:
+            return found
+    return ""
+
+
+def _texts(value: object, depth: int) -> Iterator[str]:
+    """Yield the texts of an output: a string, or what the known keys of objects hold."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list) and depth < _DEEPEST:
+        for item in value[:5000]:
+            yield from _texts(item, depth + 1)
+    elif isinstance(value, dict) and depth < _DEEPEST:
+        seen = set[str]()
+        for key in _TEXTS:
+            for text in _texts(value.get(key), depth + 1):
+                if text not in seen:
+                    seen.add(text)
+                    yield text
+
+
+def _code(value: object) -> int | None:
+    """Return the exit code that an object holds, itself or in its metadata."""
+    if not isinstance(value, dict):
+        return None
+    for key in _CODES:
+        found = value.get(key)
+        if isinstance(found, int) and not isinstance(found, bool):
+            return found
+    return _code(value.get("metadata")) if isinstance(value.get("metadata"), dict) else None
+
+
+def _status(step: Mapping[str, Any]) -> str:
+    text = _first(step, ("status", "state")).casefold()
+    return "done" if text in ("completed", "done", "complete", "cancelled") else "open"
+
+
+def _patch(arguments: Mapping[str, Any]) -> str:
+    keys = ("patch", "patchText", "input", "patch_text", "diff", *_COMMANDS)
+    return next((text for key in keys if changes.is_patch(text := _first(arguments, (key,)))), "")
+
+
+def _changes(call: ToolCall) -> Iterator[FileChange]:
+    arguments, answer = call.arguments, call.answer
+    patch = _patch(arguments)
+    if patch:
+        yield from changes.of_patch(patch)
+        return
+    listed = answer.get("changes") if isinstance(answer, dict) else None
+    if isinstance(listed, dict):
+        yield from _listed(listed)
+        return
+    edits = arguments.get("edits") or arguments.get("replacements")
+    if isinstance(edits, list):
+        for edit in edits[:1000]:
+            if isinstance(edit, dict):
+                path = _first(edit, _PATHS) or call.path
+                yield changes.between(path, _first(edit, _OLD), _first(edit, _NEW))
+    elif call.path:
+        yield _change(call)
+
+
+def _change(call: ToolCall) -> FileChange:
+    """Return the change of the file that a call names."""
+    arguments, path = call.arguments, call.path
+    if "delete" in call.event.tool_name.casefold() or "remove" in call.event.tool_name.casefold():
+        return FileChange(path, "delete")
+    old, new = _first(arguments, _OLD), _first(arguments, _NEW)
+    if old or new:
+        return changes.between(path, old, new, "update" if old else _written(call, "update"))
+    whole = _first(arguments, _CONTENT)
+    action = _written(call, "add")
+    answer = call.answer if isinstance(call.answer, dict) else {}
+    before = answer.get("originalFile")
+    if isinstance(before, str):
+        return changes.between(path, before, whole, action)
+    lines = _hunks(answer.get("structuredPatch"))
+    if lines and action == "update":
+        return changes.of_lines(path, lines, action)
+    return changes.between(path, "", whole, action)
+
+
+def _written(call: ToolCall, unsaid: changes.Action) -> changes.Action:
+    """Tell whether a file was new, if the client says so."""
+    answer = call.answer if isinstance(call.answer, dict) else {}
+    shown = answer.get("returnDisplay")
+    places = [answer, answer.get("metadata"), shown]
+    for place in places:
+        if isinstance(place, dict):
+            if place.get("type") in ("create", "update"):
+                return "add" if place["type"] == "create" else "update"
+            for key, new in (("isNewFile", True), ("exists", False)):
+                if isinstance(place.get(key), bool):
+                    return "add" if place[key] is new else "update"
+    return unsaid
+
+
+def _hunks(patch: object) -> list[str]:
+    """Return the lines of the hunks of a structured patch."""
+    found = list[str]()
+    for hunk in patch[:1000] if isinstance(patch, list) else ():
+        lines = hunk.get("lines") if isinstance(hunk, dict) else None
+        found += [str(line) for line in lines] if isinstance(lines, list) else []
+    return found
+
+
+def _listed(listed: Mapping[str, Any]) -> Iterator[FileChange]:
+    """Yield changes that a client lists by path, as in Codex's file changes."""
+    for path, change in list(listed.items())[:1000]:
+        kind = _first(change, ("type", "kind")) if isinstance(change, dict) else ""
+        action: changes.Action = (
+            "add" if kind == "add" else "delete" if kind == "delete" else "update"
+        )
+        diff = (
+            _first(change, ("unified_diff", "diff", "content")) if isinstance(change, dict) else ""
+        )
+        if action == "add" and not diff.startswith(("@@", "---")):
+            yield changes.between(path, "", diff, action)
+        else:
+            yield changes.of_lines(path, diff.splitlines()[:20_000], action)
