@@ -1,0 +1,163 @@
+"""Add to the text of a session's note; everything else in it stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from memory_bank.errors import StorageFailed
+from memory_bank.notes import frontmatter, note_parser
+from memory_bank.notes.block_positions import BREAK, last_break
+from memory_bank.notes.note import Note
+from memory_bank.sessions import note_parts
+from memory_bank.sessions.model import GitState, Observation, Prompt, Session, Summary
+from memory_bank.sessions.note_format import (
+    field_line,
+    keys_of,
+    observation_block,
+    prompt_line,
+    prompts_block,
+    session_of,
+    settled_observation,
+    settled_prompt,
+    settled_summary,
+    summary_block,
+    summary_fields,
+    summary_id,
+)
+from memory_bank.sessions.note_parts import FIELD, SUMMARY_KEYS, Part
+
+_STATED = (
+    "ended_at", "input_tokens", "output_tokens", "redactions", "repository_id", "branch", "commit",
+)  # fmt: skip
+"""The front matter that changes while a session goes on."""
+
+
+def set_state(text: str, session: Session) -> str:
+    """Return a note's text with the end, tokens, redactions and git state of its session."""
+    keys = keys_of(session)
+    return frontmatter.set_keys(text, {key: keys[key] for key in _STATED})
+
+
+def add_observations(path: str, text: str, observations: Sequence[Observation]) -> str:
+    """Return a note's text with those observations that it does not have yet, at its end."""
+    note = _note(path, text)
+    git = _git(note)
+    new = [settled_observation(one, git) for one in observations if one.id not in note.body.blocks]
+    if not new:
+        return text
+    here = git.repository_id if git else ""
+    block = "\n\n".join(observation_block(one, here) for one in new)
+    return _inserted(path, text, block, [one.id for one in new])
+
+
+def add_prompts(path: str, text: str, prompts: Sequence[Prompt]) -> str:
+    """Return a note's text with those prompts that it does not have yet, after the others."""
+    note = _note(path, text)
+    session = session_of(note)
+    there = {prompt.prompt_number for prompt in session.prompts} if session else set()
+    new = [settled_prompt(one) for one in prompts if one.prompt_number not in there]
+    if not new:
+        return text
+    found = note_parts.parts(note)
+    if found.prompts is None:
+        at = found.summary.end if found.summary else _first_heading(note, found)
+        return _spliced(text, at, prompts_block(new))
+    lines = found.prompts.lines
+    last = max((n for n, line in enumerate(lines) if line.strip()), default=-1) + 1
+    return _with_lines(text, found.prompts, last, list(map(prompt_line, new)))
+
+
+def set_summary(path: str, text: str, summary: Summary) -> str:
+    """Return a note's text with a summary in place of the one that it has."""
+    note = _note(path, text)
+    git = _git(note)
+    here = git.repository_id if git else ""
+    summary = settled_summary(summary, git)
+    found = note_parts.parts(note)
+    if found.summary is None:
+        at = found.prompts.start if found.prompts else _first_heading(note, found)
+        text = _spliced(text, at, summary_block(summary, here))
+        if summary_id(summary.session_id) not in _note(path, text).body.blocks:
+            raise _not_read(path)
+        return text
+    return _replaced(text, found.summary, [one for one in summary_fields(summary, here) if one[1]])
+
+
+def _replaced(text: str, part: Part, fields: Sequence[tuple[str, str]]) -> str:
+    """Replace the known fields of a part where they are, and add new ones after the last."""
+    wanted = dict(fields)
+    kept: list[str] = []
+    last = 0
+    dropping = False
+    for line in part.lines:
+        found = FIELD.fullmatch(line)
+        key = found[1].lower() if found else ""
+        dropping = key in SUMMARY_KEYS or (dropping and line[:1] in (" ", "\t") and not found)
+        if key in wanted:
+            kept.append(field_line(key, wanted.pop(key)))
+        elif not dropping:
+            kept.append(line)
+        if found:
+            last = len(kept)
+    at = last or (1 if kept and not kept[0].strip() else 0)
+    kept[at:at] = [field_line(*field) for field in wanted.items()]
+    newline = _newline(text)
+    body = newline.join("\n".join(kept).split("\n"))
+    return text[: part.body] + body + text[part.end :]
+
+
+def _with_lines(text: str, part: Part, at: int, lines: Sequence[str]) -> str:
+    """Insert lines into a part before its line number `at`."""
+    newline = _newline(text)
+    offset = part.body
+    for _ in range(at):
+        found = BREAK.search(text, offset, part.end)
+        if found is None:
+            return f"{text[: part.end]}{newline}{newline.join(lines)}{newline}{text[part.end :]}"
+        offset = found.end()
+    return f"{text[:offset]}{newline.join(lines)}{newline}{text[offset:]}"
+
+
+def _inserted(path: str, text: str, block: str, ids: Collection[str]) -> str:
+    """Insert a block at the end, or before a heading if something open at the end swallows it."""
+    starts = [section.start for section in _note(path, text).body.sections]
+    for at in [len(text), *reversed(starts)]:
+        new = _spliced(text, at, block)
+        if all(name in _note(path, new).body.blocks for name in ids):
+            return new
+    raise _not_read(path)
+
+
+def _spliced(text: str, at: int, block: str) -> str:
+    """Insert a block with blank lines around it."""
+    newline = _newline(text)
+    before, after = text[:at], text[at:]
+    ends = len(BREAK.findall(before[len(before.rstrip()) :]))
+    gap = newline * max(0, 2 - ends) if before.strip() else ""
+    block = newline.join(block.split("\n"))
+    return f"{before}{gap}{block}{newline}{newline if after.strip() else ''}{after}"
+
+
+def _first_heading(note: Note, found: note_parts.Parts) -> int:
+    """Return where the first observation starts, else the end."""
+    return found.observations[0].start if found.observations else len(note.text)
+
+
+def _newline(text: str) -> str:
+    found = BREAK.search(text)
+    return found[0] if found else last_break(text, "\n")
+
+
+def _git(note: Note) -> GitState | None:
+    session = session_of(note)
+    return session.git if session else None
+
+
+def _note(path: str, text: str) -> Note:
+    return note_parser.parse(path, text.encode("utf-8", "replace"))
+
+
+def _not_read(path: str) -> StorageFailed:
+    return StorageFailed(
+        f"{path}: nothing can be added so that it reads back", "repair the note in an editor"
+    )

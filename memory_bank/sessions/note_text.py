@@ -1,0 +1,95 @@
+"""Write any text into a session's note so that it reads back, and is only text there.
+
+A title or a narrative comes from a tool or an agent. Where it could start a heading, a link, a
+block id, a tag, code, HTML or a field of the note, a backslash before the character prevents it.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from memory_bank.notes.dates import iso
+
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+_CONTAINERS = r"^[ \t]*(?:(?:>|(?:[-+*]|\d{1,9}[.)])(?=[ \t]))[ \t]*)*"
+_RISKY = re.compile(
+    r"""
+    \\(?=[!-/:-@\[-`{-~])         # what reading would take for an escape
+    | \[(?=\[)                    # a wikilink
+    | (?<=\])\(                   # a Markdown link
+    | (?:^|(?<=[\s|>]))\^(?=[\w-])  # a block id
+    | (?:^|(?<=[\s|>(]))\#         # a heading or a tag
+    | (?<=:):(?!\w)               # a field
+    """,
+    re.MULTILINE | re.VERBOSE,
+)
+# Fences, HTML, and definitions of links; a checkbox stays.
+_RISKY_START = re.compile(rf"({_CONTAINERS})(```|~~~|<|\[(?![ xX]\][ \t]))", re.MULTILINE)
+_UNDERLINE = re.compile(r"^( {0,3})(?=(?:=+|-+)[ \t]*$)", re.MULTILINE)
+"""A line that makes a heading of the one above, or that git writes into a conflict."""
+# Emphasis, code, HTML and entities would vanish from the plain text of a heading.
+_MARKS = re.compile(r"[`*\[<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|=(?==)|&(?=#?\w+;)")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+_BREAK = re.compile(r"[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
+"""Line ends that Markdown does not know."""
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
+
+def escaped(text: str) -> str:
+    """Return Markdown that shows a text of one or more lines, and is nothing but text."""
+    text = _RISKY.sub(r"\\\g<0>", text)
+    text = _RISKY_START.sub(r"\1\\\2", text)
+    return _UNDERLINE.sub(r"\1\\", text)
+
+
+def heading(title: str) -> str:
+    """Return Markdown of a heading whose plain text is a title."""
+    marked = _RISKY.sub(lambda found: f"\0{found[0]}", title)
+    marked = _MARKS.sub(lambda found: f"\0{found[0]}", marked)
+    return re.sub("\0+", r"\\", marked)
+
+
+def unescaped(text: str) -> str:
+    """Return the text that Markdown from `escaped` or `heading` shows."""
+    return _ESCAPED.sub(r"\1", text)
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line: runs of white space become a space, control characters vanish."""
+    return " ".join(_seen(text).split())
+
+
+def short_lines(text: str) -> str:
+    """Return a text without blank lines and white space around its lines."""
+    stripped = (line.strip() for line in paragraphs(text).split("\n"))
+    return "\n".join(line for line in stripped if line)
+
+
+def paragraphs(text: str) -> str:
+    r"""Return a text with `\n` as line ends, without white space around it and at ends of lines."""
+    text = _seen(text.replace("\r\n", "\n").replace("\r", "\n"))
+    return "\n".join(line.rstrip() for line in text.split("\n")).strip()
+
+
+def _seen(text: str) -> str:
+    """Return a text without control characters; halves of surrogate pairs become U+FFFD."""
+    return _BREAK.sub(" ", _CONTROL.sub("", _SURROGATE.sub("\ufffd", text)))
+
+
+def precise(moment: datetime) -> str:
+    """Return a moment in ISO 8601, to the millisecond."""
+    utc = to_millisecond(moment)
+    whole = iso(utc)
+    return f"{whole[:-1]}.{utc.microsecond // 1000:03}Z" if utc.microsecond else whole
+
+
+def to_millisecond(moment: datetime) -> datetime:
+    """Return a moment in UTC, cut to milliseconds."""
+    utc = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return utc.replace(microsecond=utc.microsecond // 1000 * 1000)
+
+
+def to_second(moment: datetime) -> datetime:
+    """Return a moment in UTC, cut to seconds."""
+    return to_millisecond(moment).replace(microsecond=0)
