@@ -25,6 +25,8 @@ SERVER = "memory-bank"
 """The default name of the server in a client's configuration."""
 
 _BANK = "--bank"
+_TOOLSETS = ("--toolsets", "core")
+"""The options of a new entry: few tools, since agents pay for each in every conversation."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ADDRESSES = ("url", "serverUrl", "httpUrl")
 _PROGRAMS = {"memory-bank", "mb", "memory_bank", "markdown-memory-bank"}
@@ -84,7 +86,8 @@ def install(
         if (theirs := _bank_of(old)) and theirs != (_bank_of(entry) or theirs):
             message = f"{place.file} has a server {name!r} for another bank, {theirs}"
             raise BadInput(message, Hint.NAME_SERVER, name=name)
-        entry["args"] = [*_args(entry), *_options(old)]
+        options = _options(old)
+        entry["args"] = [*_args(entry), *options, *(() if _TOOLSETS[0] in options else _TOOLSETS)]
         after = before or ""
         for key, value in entry.items() if isinstance(old, Mapping) else ():
             after = one.editor.set_value(after, (*path, key), value)

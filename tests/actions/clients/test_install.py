@@ -73,11 +73,11 @@ def test_the_shape_is_that_of_the_program(bank: Bank) -> None:
     assert install.install(bank, "vscode").entry == {
         "type": "stdio",
         "command": "memory-bank",
-        "args": ["serve", "mcp", "--bank", "${workspaceFolder}"],
+        "args": ["serve", "mcp", "--bank", "${workspaceFolder}", "--toolsets", "core"],
     }
     assert install.install(bank, "zed").entry == {
         "command": "memory-bank",
-        "args": ["serve", "mcp"],
+        "args": ["serve", "mcp", "--toolsets", "core"],
     }
 
 
@@ -91,6 +91,7 @@ def test_without_a_script_the_interpreter_is_named(
     assert entry["args"] == [
         *("-P", "-m", "memory_bank", "serve", "mcp", "--bank"),
         str(bank.layout.root),
+        *("--toolsets", "core"),
     ]
 
 
@@ -199,13 +200,13 @@ def test_what_the_user_tells_the_server_stays(bank: Bank, scope: str) -> None:
     change.place.file.write_text(
         text.replace('"mcp", ', '"mcp", "--read-only", ')
         .replace('"command": "', '"command": "/old/')
-        .replace("]", ', "--toolsets", "store"]')
+        .replace('"core"', '"store"')
     )
     again = install.install(bank, "cursor", scope=scope)
     assert again.entry is not None
     args = again.entry["args"]
     assert args[-3:] == ["--read-only", "--toolsets", "store"]  # type: ignore[index]
-    assert args[:-3] == change.entry["args"]  # type: ignore[index]
+    assert args[:-3] == change.entry["args"][:-2]  # type: ignore[index]
     assert again.entry["command"] == change.entry["command"]  # type: ignore[index]
 
 

@@ -24,7 +24,12 @@ def test_install_writes_the_project_s_file_and_says_what_next(mb: Run, project: 
         "wrote .mcp.json\nnext: Claude Code: start it in the project and approve the server\n"
     )
     assert json.loads((project / ".mcp.json").read_text()) == {
-        "mcpServers": {"memory-bank": {"command": "memory-bank", "args": ["serve", "mcp"]}}
+        "mcpServers": {
+            "memory-bank": {
+                "command": "memory-bank",
+                "args": ["serve", "mcp", "--toolsets", "core"],
+            }
+        }
     }
     again = mb("mcp", "install", "--client", "claude-code")
     assert (again.code, again.out) == (0, "already there: .mcp.json\n")
@@ -66,7 +71,7 @@ def test_json_names_the_file_and_the_entry(mb: Run, project: Path) -> None:
         "scope": "project",
         "file": str(project.resolve() / ".gemini" / "settings.json"),
         "name": "memory-bank",
-        "entry": {"command": "memory-bank", "args": ["serve", "mcp"]},
+        "entry": {"command": "memory-bank", "args": ["serve", "mcp", "--toolsets", "core"]},
         "changed": True,
     }
     gone = mb("mcp", "uninstall", "--client", "gemini", "--yes", "--json")
