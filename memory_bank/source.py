@@ -30,6 +30,14 @@ class Section(NamedTuple):
     line: int
     end_line: int
     headings: tuple[str, ...] = ()
+    name: str = ""
+    """Its name in the document, such as an observation's id; most have none."""
+    fields: tuple[tuple[str, str], ...] = ()
+    """Keys and values for filters, in lower case."""
+    created: float = 0.0
+    """When it was written, if it says so, in seconds since the epoch."""
+    tokens: int = 0
+    """Estimated tokens of its text; of a section without a name, 0."""
 
 
 class Passage(NamedTuple):

@@ -28,7 +28,7 @@ Row = tuple[Any, ...]
 _CHANGED = "moved"
 """Key of the number of passages that changed since their mean length was computed."""
 _DOCUMENT_TABLES = (
-    "fields", "names", "sections", "passages", "anchors", "links", "faults",
+    "fields", "names", "sections", "section_fields", "passages", "anchors", "links", "faults",
 )  # fmt: skip
 _COLUMNS = (
     "size = ?, reason = ?, known_as = ?, title = ?, created = ?, updated = ?, stated = ?,"
@@ -195,7 +195,17 @@ def _links(document: Document) -> Iterator[Row]:
 
 def _sections(document: Document) -> Iterator[Row]:
     for ordinal, section in enumerate(document.sections):
-        yield ordinal, section.line, section.end_line, SEPARATOR.join(section.headings)
+        headings = SEPARATOR.join(section.headings)
+        yield (
+            ordinal, section.line, section.end_line, headings, section.name, section.created,
+            section.tokens,
+        )  # fmt: skip
+
+
+def _section_fields(document: Document) -> Iterator[Row]:
+    for ordinal, section in enumerate(document.sections):
+        for key, value in section.fields:
+            yield ordinal, key, value
 
 
 _DOCUMENT_ROWS: tuple[tuple[str, Callable[[Document], Iterable[Row]]], ...] = (
@@ -206,7 +216,8 @@ _DOCUMENT_ROWS: tuple[tuple[str, Callable[[Document], Iterable[Row]]], ...] = (
     ),
     ("anchors VALUES (?, ?, ?)", lambda one: one.anchors),
     ("faults VALUES (?, ?, ?)", lambda one: ((fault.line, fault.reason) for fault in one.faults)),
-    ("sections VALUES (?, ?, ?, ?, ?)", _sections),
+    ("sections VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _sections),
+    ("section_fields VALUES (?, ?, ?, ?)", _section_fields),
     (_LINKS, _links),
 )
 """Tables with their columns after the document's number; duplicate rows are dropped."""

@@ -59,6 +59,7 @@ class PassageRow(NamedTuple):
     line: int
     end_line: int
     section: Section
+    """Without its fields."""
 
     @property
     def span(self) -> Span:
@@ -70,7 +71,8 @@ def passages(manifest: Manifest, rows: Collection[int]) -> dict[int, PassageRow]
     """Return the passages of some row numbers; those gone meanwhile are left out."""
     sql = (
         "SELECT row, p.document, section, p.line, p.end_line, coalesce(s.line, 1),"
-        " coalesce(s.end_line, 1), coalesce(headings, '') FROM passages AS p"
+        " coalesce(s.end_line, 1), coalesce(headings, ''), coalesce(name, ''),"
+        " coalesce(created, 0), coalesce(tokens, 0) FROM passages AS p"
         " LEFT JOIN sections AS s ON s.document = p.document AND ordinal = section"
         " WHERE row IN ({})"
     )
@@ -80,8 +82,11 @@ def passages(manifest: Manifest, rows: Collection[int]) -> dict[int, PassageRow]
     }
 
 
-def _section(line: int, end_line: int, headings: str) -> Section:
-    return Section(line, end_line, tuple(filter(None, headings.split(SEPARATOR))))
+def _section(
+    line: int, end_line: int, headings: str, name: str, created: float, tokens: int
+) -> Section:
+    above = tuple(filter(None, headings.split(SEPARATOR)))
+    return Section(line, end_line, above, name, (), created, tokens)
 
 
 def documents(manifest: Manifest, numbers: Collection[int]) -> dict[int, DocumentRow]:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged
 
-VERSION = 12
+VERSION = 13
 """Changes whenever the tables change: the index is then rebuilt."""
 
 SEPARATOR = "\x1f"
@@ -42,6 +42,7 @@ CREATE TABLE documents (
     hidden INTEGER NOT NULL DEFAULT 0, data TEXT NOT NULL DEFAULT '{}'
 );
 CREATE INDEX documents_state ON documents (state) WHERE state <> 1;
+CREATE INDEX documents_created ON documents (created);
 CREATE INDEX documents_hidden ON documents (hidden) WHERE hidden = 1;
 CREATE TABLE fields (
     document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
@@ -56,9 +57,16 @@ CREATE TABLE names (
 CREATE INDEX names_document ON names (document);
 CREATE TABLE sections (
     document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE, ordinal INTEGER NOT NULL,
-    line INTEGER NOT NULL, end_line INTEGER NOT NULL, headings TEXT NOT NULL,
-    PRIMARY KEY (document, ordinal)
+    line INTEGER NOT NULL, end_line INTEGER NOT NULL, headings TEXT NOT NULL, name TEXT NOT NULL,
+    created REAL NOT NULL, tokens INTEGER NOT NULL, PRIMARY KEY (document, ordinal)
 ) WITHOUT ROWID;
+CREATE INDEX sections_name ON sections (name) WHERE name <> '';
+CREATE INDEX sections_created ON sections (created, name) WHERE name <> '';
+CREATE TABLE section_fields (
+    document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE, ordinal INTEGER NOT NULL,
+    key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (document, ordinal, key, value)
+) WITHOUT ROWID;
+CREATE INDEX section_fields_key ON section_fields (key, value);
 CREATE TABLE passages (
     row INTEGER PRIMARY KEY AUTOINCREMENT,
     document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,

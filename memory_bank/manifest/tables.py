@@ -16,7 +16,11 @@ _TABLES = {
     ),
     "names": "SELECT key, name, rank FROM names JOIN documents ON id = document",
     "sections": (
-        "SELECT key, ordinal, line, end_line, headings FROM sections"
+        "SELECT key, ordinal, line, end_line, headings, name, sections.created, tokens"
+        " FROM sections JOIN documents ON id = document"
+    ),
+    "section_fields": (
+        "SELECT documents.key, ordinal, section_fields.key, value FROM section_fields"
         " JOIN documents ON id = document"
     ),
     "passages": (

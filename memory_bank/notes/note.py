@@ -76,6 +76,10 @@ class Section(NamedTuple):
     """Offset of its first character in the note's text."""
     text: str
     """The exact source, heading line included, line ends as in the file."""
+    name: str = ""
+    """Its last block id that is alone on a line, without the caret."""
+    fields: tuple[tuple[str, str], ...] = ()
+    """Keys and values of its inline fields, in their order."""
 
 
 class Passage(NamedTuple):

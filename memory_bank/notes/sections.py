@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
+from memory_bank.notes.inline_fields import MARK, MAX_FIELDS, Field, fields_of
 from memory_bank.notes.inline_text import InlineText, plain_text
 from memory_bank.notes.link_parser import links_in
 from memory_bank.notes.note import Body, Fault, Link, Section
@@ -41,11 +42,15 @@ def read_body(text: str, first_line: int = 1, offset: int = 0) -> Body:
     for inline_block in blocks.inline_blocks:
         if _may_have_content(inline_block):
             content.add(InlineText(inline_block, known), known, first_line + inline_block.line)
+            if inline_block.level:  # a heading names its section, it has no fields
+                content.fields.pop(first_line + inline_block.line, None)
     heads = [inline_block for inline_block in blocks.inline_blocks if inline_block.level]
     content.headings = len(heads)
     heads = heads[:MAX_HEADINGS]
     names = [plain_text(head.cells[0][:_READ], known)[:LONGEST_HEADING] for head in heads]
     sections = _sections(text, blocks, list(zip(heads, names, strict=True)), first_line, offset)
+    if content.fields or content.alone:
+        sections = content.described(sections)
     title = names[0] if heads and heads[0].level == 1 else ""
     links, tags = tuple(content.links), tuple(content.tags)
     return Body(tuple(sections), links, content.ids, tags, title, tuple(content.faults()))
@@ -60,6 +65,10 @@ class _Content:
         self.skipped = 0
         """Number of links beyond the limit."""
         self.ids: dict[str, int] = {}
+        self.alone: dict[int, str] = {}
+        """Lines that have nothing but a block id, with it."""
+        self.fields: dict[int, Field] = {}
+        """Inline fields by line."""
         self.tags: dict[str, None] = {}
         self.headings = 0
 
@@ -69,9 +78,27 @@ class _Content:
         if room > 0:
             self.links += islice(links_in(inline, known, line), room)
         self.skipped += max(0, len(inline.links) - room)
-        for name, row in _block_ids(inline):
+        for name, row, alone in _block_ids(inline):
             self.ids.setdefault(name, line + row)
+            if alone:
+                self.alone[line + row] = name
+        if MARK in inline.text:
+            room = MAX_FIELDS - len(self.fields)
+            self.fields.update((line + one.row, one) for one in islice(fields_of(inline), room))
         self.tags.update(dict.fromkeys(_tags(inline)))
+
+    def described(self, sections: Iterable[Section]) -> Iterator[Section]:
+        """Yield the sections with their names and inline fields."""
+        for section in sections:
+            inside = range(section.line, section.end_line)
+            named = [name for line, name in self.alone.items() if line in inside]
+            found = [
+                (one.key, value)
+                for line, one in self.fields.items()
+                if line in inside
+                for value in one.values
+            ]
+            yield section._replace(name=named[-1] if named else "", fields=tuple(found))
 
     def faults(self) -> Iterator[Fault]:
         """Yield a fault for each limit that was exceeded."""
@@ -87,18 +114,20 @@ class _Content:
 
 def _may_have_content(inline_block: InlineBlock) -> bool:
     """Tell cheaply whether an inline block may have a link, a block id or a tag."""
-    return any("[" in cell or "#" in cell or "^" in cell for cell in inline_block.cells)
+    return any(
+        "[" in cell or "#" in cell or "^" in cell or MARK in cell for cell in inline_block.cells
+    )
 
 
-def _block_ids(inline: InlineText) -> Iterator[tuple[str, int]]:
-    """Yield each `^id` at the end of a line, with the line's index in the inline block."""
+def _block_ids(inline: InlineText) -> Iterator[tuple[str, int, bool]]:
+    """Yield each `^id` at the end of a line, its line in the block, and whether it is alone."""
     if "^" in inline.text:
         text = inline.bare.text
         row = seen = 0
         for found in _BLOCK_ID.finditer(text):
             row += text.count("\n", seen, found.start())
             seen = found.start()
-            yield found[1], row
+            yield found[1], row, not text[text.rfind("\n", 0, seen) + 1 : seen].strip()
 
 
 def _tags(inline: InlineText) -> Iterator[str]:

@@ -9,11 +9,13 @@ from typing import Any
 from memory_bank import notes
 from memory_bank.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.notes import files
+from memory_bank.notes.dates import to_datetime
 from memory_bank.notes.decoding import decode
 from memory_bank.notes.file_scan import UNKNOWN, StatSignature, signature_of
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import names_of, target_of
 from memory_bank.notes.note import Note
+from memory_bank.notes.note import Section as NoteSection
 from memory_bank.notes.roots import Roots
 from memory_bank.source import (
     Dates,
@@ -30,10 +32,13 @@ from memory_bank.source import (
     Unreadable,
     lines_between,
 )
+from memory_bank.tokens import estimate
 
-READER = "5"
+READER = "6"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
 ARCHIVED = "archived"
+CREATED = "created_at"
+"""The inline field with the time at which a section was written."""
 CONTENT = "content_hash"
 """The field with the first digits of a note's content hash."""
 _CONTENT_DIGITS = 32
@@ -183,10 +188,7 @@ def document_of(
         about=_about(note),
         dates=dates,
         hidden=meta.status == ARCHIVED,
-        sections=tuple(
-            Section(section.line, section.end_line, section.headings)
-            for section in note.body.sections
-        ),
+        sections=tuple(map(_section, note.body.sections)),
         links=tuple(_links(note, prefix, included=included)),
         names=tuple(names_of(note, included=included)),
         anchors=tuple((block.casefold(), line) for block, line in note.body.blocks.items()),
@@ -211,6 +213,22 @@ def _fields(note: Note) -> Iterator[tuple[str, str]]:
     for tag in meta.tags:
         yield "tag", tag
     yield from _extra(meta.extra)
+
+
+def _section(section: NoteSection) -> Section:
+    if not (section.name or section.fields):
+        return Section(section.line, section.end_line, section.headings)
+    stated = next((value for key, value in section.fields if key == CREATED), "")
+    created = to_datetime(stated) if stated else None
+    return Section(
+        line=section.line,
+        end_line=section.end_line,
+        headings=section.headings,
+        name=section.name,
+        fields=tuple(dict.fromkeys((key, value.casefold()) for key, value in section.fields)),
+        created=created.timestamp() if created else 0.0,
+        tokens=estimate(section.text) if section.name else 0,
+    )
 
 
 def _data(note: Note) -> dict[str, Any]:

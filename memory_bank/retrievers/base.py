@@ -51,24 +51,42 @@ class Question(NamedTuple):
 
 
 class Scope:
-    """Which documents may be found, by number."""
+    """Which documents may be found, by number, and of these which passages."""
 
-    __slots__ = ("only", "without")
+    __slots__ = ("only", "rows", "without")
 
     def __init__(
-        self, only: frozenset[int] | None = None, without: frozenset[int] = frozenset()
+        self,
+        only: frozenset[int] | None = None,
+        without: frozenset[int] = frozenset(),
+        rows: frozenset[int] | None = None,
     ) -> None:
-        """Let those in `only` be found, None for all, but none of those in `without`."""
+        """Let those in `only` be found, None for all, but none of those in `without`.
+
+        `rows` are the passages that may be found, None for all; `only` must then have their
+        documents, by which a retriever of whole documents is restricted.
+        """
         self.only = only
         self.without = without
+        self.rows = rows
 
     def __contains__(self, document: int) -> bool:
         """Tell whether a document may be found."""
         return (self.only is None or document in self.only) and document not in self.without
 
+    def holds(self, row: int, document: int) -> bool:
+        """Tell whether a passage may be found."""
+        return document in self and (self.rows is None or row in self.rows)
+
+    @property
+    def bounded(self) -> bool:
+        """Tell whether anything is kept out."""
+        return self.only is not None or bool(self.without) or self.rows is not None
+
     def narrowed(self, documents: Collection[int]) -> "Scope":
         """Return the intersection of this scope and some documents."""
-        return Scope(only=frozenset(document for document in documents if document in self))
+        only = frozenset(document for document in documents if document in self)
+        return Scope(only=only, rows=self.rows)
 
 
 class Match(NamedTuple):

@@ -1,11 +1,13 @@
-"""Candidates for hits: the best passage of each document, boosts, and superseded documents."""
+"""Candidates for hits: the best passage of each document or part, boosts, superseded ones."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from operator import attrgetter
+from types import MappingProxyType
 
 from memory_bank.activity.access import NEVER, Access
-from memory_bank.manifest import documents, neighbourhood
+from memory_bank.manifest import documents, neighbourhood, sections
 from memory_bank.manifest.manifest import Manifest
 from memory_bank.search import boosts
 from memory_bank.search.hits import Ranking, Reason
@@ -18,12 +20,15 @@ _SUPERSEDED_FACTOR = 0.5
 """Factor for the score of a superseded note."""
 _SUCCESSOR_FACTOR = 1.01
 """Factor from the score of a superseded note to that of its successor, if that was lower."""
+_OBSERVATION_FACTOR = 0.8
+"""Factor for the score of an observation; the boost for recency doesn't make up for it."""
+_NO_PARTS: Mapping[int, int] = MappingProxyType({})
 
 Accesses = Callable[[Collection[str]], Mapping[str, Access]]
 
 
 class Candidate:
-    """A document that may become a hit, with its best passage."""
+    """A document, or a part of one, that may become a hit, with its best passage."""
 
     __slots__ = (
         "access", "boosts", "document", "factor", "likelihood", "relevance", "row", "score",
@@ -60,40 +65,52 @@ class Candidate:
 
 
 def select(
-    manifest: Manifest, ranking: Ranking, settings: Memory, limit: int
-) -> dict[int, Candidate]:
-    """Return the documents that can be among the best after boosts, by number."""
+    manifest: Manifest,
+    ranking: Ranking,
+    settings: Memory,
+    limit: int,
+    parts: Mapping[int, int] = _NO_PARTS,
+) -> list[Candidate]:
+    """Return the documents that can be among the best after boosts.
+
+    `parts` maps passages to a part of their document, which is then a candidate of its own.
+    """
     last = limit + (_EXTRA_CANDIDATES if neighbourhood.any_supersedes(manifest) else 0)
+    span = boosts.upper_bound(settings)
+    if sections.any_observation(manifest):
+        span /= _OBSERVATION_FACTOR
     owner, scores = ranking.owner, ranking.scores
-    found: dict[int, Candidate] = {}
+    found: dict[tuple[int, int | None], Candidate] = {}
     least = 0.0
     for row in sorted(scores, key=scores.__getitem__, reverse=True):
         score = scores[row]
         if score < least:
             break
-        candidate = found.get(owner[row])
+        unit = owner[row], parts.get(row)
+        candidate = found.get(unit)
         if candidate is None:
-            found[owner[row]] = Candidate(owner[row], row, score)
+            found[unit] = Candidate(owner[row], row, score)
             if len(found) == last:
-                least = score / boosts.upper_bound(settings)
+                least = score / span
         elif score == candidate.score:
             # of equal scores, the first passage is shown
             candidate.row = min(row, candidate.row)
-    return found
+    return list(found.values())
 
 
 def boost(
     manifest: Manifest,
-    found: Mapping[int, Candidate],
+    found: Collection[Candidate],
     accesses: Accesses,
     settings: Memory,
     now: float,
 ) -> None:
     """Boost candidates by their age and their accesses."""
-    dates = manifest.cached(documents.dates) or documents.dates(manifest, found.keys())
-    seen = accesses([dates[number][1] for number in found if number in dates])
-    for number, candidate in found.items():
-        created, key = dates.get(number, (0.0, ""))
+    numbers = {one.document for one in found}
+    dates = manifest.cached(documents.dates) or documents.dates(manifest, numbers)
+    seen = accesses([dates[number][1] for number in numbers if number in dates])
+    for candidate in found:
+        created, key = dates.get(candidate.document, (0.0, ""))
         factors = [("recency", boosts.recency(settings, created, now))]
         if key in seen:
             candidate.access = seen[key]
@@ -103,22 +120,34 @@ def boost(
                 candidate.boost(name, "boost", factor)
 
 
-def rank_superseded(manifest: Manifest, found: Mapping[int, Candidate]) -> None:
+def rank_observations(manifest: Manifest, found: Collection[Candidate]) -> None:
+    """Rank observations below notes that match as well: these were written to be kept."""
+    for row in sections.observed(manifest, [one.row for one in found]):
+        for candidate in found:
+            if candidate.row == row:
+                candidate.boost("observation", "below notes", _OBSERVATION_FACTOR)
+
+
+def rank_superseded(manifest: Manifest, found: Collection[Candidate]) -> None:
     """Rank a superseded document below its successor, whose score is raised if needed."""
     if not neighbourhood.any_supersedes(manifest):
         return
-    for old, (new, path) in neighbourhood.superseded(manifest, found.keys()).items():
-        candidate = found[old]
-        candidate.superseded_by = path
-        candidate.boost("superseded", f"by {path}", _SUPERSEDED_FACTOR)
-        successor = found.get(new)
-        if successor is not None and 0 < successor.score <= candidate.score:
-            factor = _SUCCESSOR_FACTOR * candidate.score / successor.score
+    of: dict[int, list[Candidate]] = {}
+    for one in found:
+        of.setdefault(one.document, []).append(one)
+    for old, (new, path) in neighbourhood.superseded(manifest, of.keys()).items():
+        for candidate in of[old]:
+            candidate.superseded_by = path
+            candidate.boost("superseded", f"by {path}", _SUPERSEDED_FACTOR)
+        best = max(candidate.score for candidate in of[old])
+        successor = max(of.get(new, ()), key=attrgetter("score"), default=None)
+        if successor is not None and 0 < successor.score <= best:
+            factor = _SUCCESSOR_FACTOR * best / successor.score
             successor.boost("supersedes", "a note that matches better", factor)
 
 
-def judge(found: Mapping[int, Candidate], ranking: Ranking, words: int, *, by_words: bool) -> None:
+def judge(found: Collection[Candidate], ranking: Ranking, words: int, *, by_words: bool) -> None:
     """Compute how likely each candidate answers a question of that many words."""
-    for one in found.values():
+    for one in found:
         one.relevance = ranking.relevance.get(one.row, 0.0) * one.factor
         one.likelihood = likelihood(one.relevance, words, by_words=by_words)

@@ -1,13 +1,13 @@
 """Query the retrievers, fuse their matches, boost the scores and group passages by document."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 from memory_bank.activity.access import NEVER, Access
 from memory_bank.config import Settings
 from memory_bank.errors import EmbedderUnavailable
-from memory_bank.manifest import documents, neighbourhood
+from memory_bank.manifest import documents, neighbourhood, sections
 from memory_bank.manifest.documents import DocumentRow, PassageRow
 from memory_bank.manifest.manifest import Manifest, filled_key
 from memory_bank.retrievers import RetrieverSet, in_mode
@@ -38,6 +38,15 @@ _RANK_EXPONENT = 8
 otherwise be worth a dozen places at the top."""
 _MAX_ALSO = 3
 """Maximum number of other sections of a note in its hit."""
+
+
+Unit = Literal["documents", "entries", "sections"]
+_PARTS: Mapping[Unit, Callable[[Manifest, Collection[int]], Mapping[int, int]]] = {
+    "documents": lambda _, __: {},
+    "entries": sections.observed,
+    "sections": sections.ordinals,
+}
+"""What is found: the parts of documents that are hits of their own, by passage."""
 
 
 class Hit(NamedTuple):
@@ -92,10 +101,13 @@ class Engine:
         limit: int,
         now: float,
         min_score: float = 0.0,
+        unit: Unit = "documents",
     ) -> SearchResult:
         """Return the best documents in scope for a question, at most `limit`.
 
-        Those whose likelihood is too low for an answer come last and are marked as weak.
+        Those whose likelihood is too low for an answer come last and are marked as weak. With the
+        unit `entries`, each observation in a document is a hit of its own besides the document;
+        with `sections`, each section is, and documents are not grouped at all.
         """
         if scope.only is not None and not scope.only:
             return SearchResult((), mode)
@@ -105,8 +117,10 @@ class Engine:
         used = "lexical" if results.reason else mode
         ranking = self._rank(results, question, scope)
         settings = self._settings.memory
-        found = candidates.select(self._manifest, ranking, settings, limit)
+        parts = _PARTS[unit](self._manifest, ranking.scores)
+        found = candidates.select(self._manifest, ranking, settings, limit, parts)
         candidates.boost(self._manifest, found, self._accesses, settings, now)
+        candidates.rank_observations(self._manifest, found)
         candidates.rank_superseded(self._manifest, found)
         words = len(weighted_stems(question.text))
         by_words = "keyword" in results.matches
@@ -114,13 +128,14 @@ class Engine:
         ranked = sorted(
             (
                 one
-                for one in found.values()
+                for one in found
                 # by meaning alone, the nearest are shown, however far they are
                 if (one.shown or not by_words) and one.likelihood >= min_score
             ),
-            key=lambda one: (one.weak, -one.score, one.document),
+            key=lambda one: (one.weak, -one.score, one.document, one.row),
         )
-        return SearchResult(self._hits(ranked[:limit], ranking), used, results.reason)
+        hits = self._hits(ranked[:limit], ranking, also=unit == "documents")
+        return SearchResult(hits, used, results.reason)
 
     def _query(self, question: Question, scope: Scope, mode: str) -> RetrieverMatches:
         """Query the retrievers of a mode; if `semantic` is unavailable, those of `lexical`."""
@@ -192,6 +207,9 @@ class Engine:
             notes = cast("KeywordIndex", self._retrievers.get("notes"))
             evidence = evidence._replace(titled=notes.title_matches(question))
         ranking = rank(evidence, context, partial(documents.code_ratio, self._manifest))
+        if scope.rows is not None:  # a document found as a whole has its first passage
+            inside = {row: score for row, score in ranking.scores.items() if row in scope.rows}
+            ranking = ranking._replace(scores=inside, relevance=inside)
         if self._settings.search.fusion != "rrf":
             return ranking
         ranked = [
@@ -238,14 +256,15 @@ class Engine:
             ),
         )
 
-    def _hits(self, best: Sequence[Candidate], ranking: Ranking) -> tuple[Hit, ...]:
-        rows = documents.documents(self._manifest, [candidate.document for candidate in best])
+    def _hits(self, best: Sequence[Candidate], ranking: Ranking, *, also: bool) -> tuple[Hit, ...]:
+        rows = documents.documents(self._manifest, {candidate.document for candidate in best})
         others: dict[int, list[int]] = {candidate.document: [] for candidate in best}
         for row, owner in ranking.owner.items():
-            if owner in others and row in ranking.scores:
+            if also and owner in others and row in ranking.scores:
                 others[owner].append(row)
+        shown = {candidate.row for candidate in best}
         places = documents.passages(
-            self._manifest, [row for some in others.values() for row in some]
+            self._manifest, shown.union(*(some for some in others.values()))
         )
         return tuple(
             Hit(

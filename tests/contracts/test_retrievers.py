@@ -126,6 +126,23 @@ def test_a_scope_keeps_others_out_before_the_cut(index: Retriever) -> None:
     assert ask(index, question, without=many) == [1]
 
 
+def test_a_scope_of_passages_keeps_others_out_before_the_cut(make: Make) -> None:
+    """A retriever of whole notes honours their notes."""
+    made = make()
+    made.clear()
+    fill(made, [entry(10 * note + n, note, text) for n in (1, 2) for note, text in TEXTS.items()])
+    question = "the kestrel hovers above the field, the owl hunts"
+    for rows, only in (({12, 41}, {1, 4}), ({42}, {4}), (set(), set())):
+        scope = Scope(only=frozenset(only), rows=frozenset(rows))
+        found = made.find(Question(question), 1, scope)
+        assert set(found.documents) <= only
+        if made.unit == "passages":
+            assert len(found) == min(1, len(rows))
+            assert set(found.rows) <= rows
+    others = Scope(only=frozenset([1, 4]), without=frozenset([1]), rows=frozenset([12, 41]))
+    assert 1 not in made.find(Question(question), 10, others).documents
+
+
 def test_it_holds_what_was_put_and_nothing_else(index: Retriever) -> None:
     assert index.holds(HELD)
     assert not index.holds({})

@@ -11,6 +11,7 @@ import pytest
 
 from memory_bank import Bank, open_bank, recall
 from memory_bank.errors import BadInput
+from memory_bank.retrievers.base import Question, Scope
 
 Fill = Callable[[dict[str, str]], Bank]
 
@@ -180,3 +181,67 @@ def test_a_boost_is_worth_few_ranks(tmp_path: Path, fill: Fill) -> None:
     (tmp_path / "n7.md").write_text(f"---\ncreated_at: {today}\n---\n{notes['n7']}")
     with open_bank(tmp_path, settings={"search.fusion": "rrf"}) as bank:
         assert found(bank, "kestrel", mode="lexical")[0] == "n0"
+
+
+SESSION = """# Birds
+
+## Summary
+
+- learned:: Owls hunt at dusk
+
+^sum-00000000000a
+
+## A kestrel hovers over the moor
+
+- obs_type:: discovery
+
+^obs-00000000000b
+
+## A kestrel nests in the tower
+
+- obs_type:: change
+
+^obs-00000000000c
+
+## A kestrel of mine
+
+^obs-00000000000d
+"""
+
+
+def test_observations_are_found_as_entries_of_their_own(fill: Fill) -> None:
+    bank = fill({"s": SESSION, "note": "# Kestrel\n\n## One\n\nkestrel\n\n## Two\n\nkestrel\n"})
+
+    def units(unit: str, **scope: frozenset[int]) -> list[str]:
+        result = bank.read(
+            lambda view: view.engine.search(
+                Question("kestrel"), Scope(**scope), mode="hybrid", limit=9, now=0, unit=unit
+            )
+        )
+        return [f"{one.document.title}>{one.best.section.headings[-1][:16]}" for one in result.hits]
+
+    assert sorted(one.partition(">")[0] for one in units("documents")) == ["Birds", "Kestrel"]
+    entries = units("entries")
+    assert len(entries) == 4
+    assert {"Birds>A kestrel hovers", "Birds>A kestrel nests "} < set(entries)
+    assert sum(one.startswith("Kestrel") for one in entries) == 1
+    assert len(units("sections")) > len(entries)
+    rows = bank.read(
+        lambda view: view.manifest.execute(
+            "SELECT row, p.document FROM passages p JOIN sections s ON ordinal = section"
+            " AND s.document = p.document WHERE name = 'obs-00000000000c'"
+        ).fetchall()
+    )
+    scope = {"rows": frozenset({rows[0][0]}), "only": frozenset({rows[0][1]})}
+    for unit in ("documents", "entries", "sections"):
+        assert units(unit, **scope) == ["Birds>A kestrel nests "]
+
+
+def test_a_note_ranks_above_an_observation_that_fits_as_well(fill: Fill) -> None:
+    text = "Kestrels are counted in May.\n"
+    section = f"## Kestrels\n\n{text}\n- obs_type:: decision\n\n^obs-00000000000b\n"
+    bank = fill({"a": section, "z": f"## Kestrels\n\n{text}"})
+    answer = recall(bank, "when are kestrels counted", count_access=False)
+    assert [note.path for note in answer.notes] == ["z.md", "a.md"]
+    reason = next(one for one in answer.notes[1].reasons if one.source == "observation")
+    assert (reason.detail, reason.score) == ("below notes", 0.8)

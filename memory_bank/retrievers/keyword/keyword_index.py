@@ -24,13 +24,13 @@ from memory_bank.retrievers.keyword.query_builder import FIELDS, TITLE, KeywordQ
 MODES = ("lexical", "hybrid")
 _HEAP = 50_000_000
 _OWNER = "owner"
-_VERSION = "6"
+_VERSION = "7"
 
 
 def _schema() -> tantivy.Schema:
     builder = (
         SchemaBuilder()
-        .add_unsigned_field("row", fast=True)
+        .add_unsigned_field("row", indexed=True, fast=True)
         .add_unsigned_field("document", indexed=True, fast=True)
         .add_unsigned_field("words", fast=True)
         .add_text_field("grams", tokenizer_name="whitespace")
@@ -128,6 +128,8 @@ class KeywordIndex:
 
     def find(self, question: Question, limit: int, scope: Scope) -> Matches:
         """Return the best matches by BM25."""
+        if self.unit == "documents" and scope.rows is not None:
+            scope = Scope(scope.only, scope.without)
         with _guarded(self._folder):
             return KeywordQuery(self._searcher(), self._schema, question, scope).answer(limit)
 

@@ -95,7 +95,7 @@ class KeywordQuery:
         if not perfect:  # phrases or character bigrams only
             return found.scale
         best = found.scale.perfect
-        if self._scope.only is not None or self._scope.without:
+        if self._scope.bounded:
             hits = self._searcher.search(query, 1, count=False).hits
             best = hits[0][0] if hits else 0.0
         return Scale(0.0, min(perfect, _PERFECT_CAP * best))
@@ -245,6 +245,9 @@ class KeywordQuery:
     def _scoped(self, query: Query) -> Query:
         scope = self._scope
         parts = [(Occur.Must, query)]
+        if scope.rows is not None:
+            inside = Query.term_set_query(self._schema, "row", list(scope.rows))
+            parts.append((Occur.Must, Query.const_score_query(inside, 0.0)))
         if scope.only is not None:
             inside = Query.term_set_query(self._schema, "document", list(scope.only))
             parts.append((Occur.Must, Query.const_score_query(inside, 0.0)))

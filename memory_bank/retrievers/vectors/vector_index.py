@@ -182,8 +182,10 @@ class VectorIndex:
             return Matches()
 
         def query(base: Connection) -> Matches:
-            if scope.only is not None:
-                found = self._scores_within(base, vector, scope.only)
+            if scope.rows is not None:
+                found = self._scores_within(base, vector, "row", scope.rows)
+            elif scope.only is not None:
+                found = self._scores_within(base, vector, "document", scope.only)
             else:
                 found = self._nearest(base, vector, limit + self._entries_of(base, scope.without))
             scale = scale_of(self._sampled_cosines(base, vector))
@@ -338,15 +340,15 @@ class VectorIndex:
         return np.concatenate([found[0], keys[best]]), np.concatenate([found[1], scores])
 
     def _scores_within(
-        self, base: Connection, vector: NDArray[np.float32], documents: Collection[int]
+        self, base: Connection, vector: NDArray[np.float32], column: str, numbers: Collection[int]
     ) -> Scored:
-        """Score every passage of some documents."""
+        """Score every passage with one of some numbers in a column."""
         sql = (
             "SELECT DISTINCT vectors.key, slot, vector FROM entries JOIN vectors USING (key)"
-            " WHERE document IN ({})"
+            f" WHERE {column} IN ({{}})"
         )
         loaded = self._load_snapshot(base)
-        rows = list(chunked(base, sql, list(documents)))
+        rows = list(chunked(base, sql, list(numbers)))
         kept = [(key, slot) for key, slot, _ in rows if slot is not None]
         found: dict[int, float] = {}
         if kept and loaded is not None:
@@ -385,10 +387,9 @@ class VectorIndex:
         )
         which, rows, documents = postings.of(keys)
         scores = scores[which]
-        if scope.only is not None or scope.without:
-            inside = [
-                place for place, document in enumerate(documents.tolist()) if document in scope
-            ]
+        if scope.bounded:
+            pairs = zip(rows.tolist(), documents.tolist(), strict=True)
+            inside = [place for place, pair in enumerate(pairs) if scope.holds(*pair)]
             rows, documents, scores = rows[inside], documents[inside], scores[inside]
         best = np.lexsort((rows, -scores))[:limit]
         rows, documents, scores = rows[best], documents[best], scores[best]

@@ -1,0 +1,116 @@
+"""Sections say their name and the fields of their lines."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from memory_bank.notes import note_parser
+from memory_bank.notes.inline_fields import MAX_FIELDS
+from memory_bank.notes.note import Section
+from memory_bank.notes.sections import read_body
+from memory_bank.notes.source import document_of
+from memory_bank.source import UNDATED
+from memory_bank.tokens import estimate
+
+OBSERVATION = """\
+# Retry payments
+
+## Retry the job three times
+
+- obs_type:: Bugfix
+- created_at:: 2026-11-22T10:20:00Z
+- concepts:: retries, [[Late, but paid]], `a,b`, one\\, two
+- reads:: [[src/pay.py]], [[src/Job.py|the job]]
+- Read More:: [page](docs/a.md) and more
+
+It failed.
+
+^obs-1a2b3c4d5e6f
+"""
+
+
+def only(text: str) -> Section:
+    (section,) = read_body(text).sections
+    return section
+
+
+def test_a_section_has_its_fields_and_its_block_id() -> None:
+    first, second = read_body(OBSERVATION).sections
+    assert (first.name, first.fields) == ("", ())
+    assert second.name == "obs-1a2b3c4d5e6f"
+    assert second.fields == (
+        ("obs_type", "Bugfix"),
+        ("created_at", "2026-11-22T10:20:00Z"),
+        ("concepts", "retries"),
+        ("concepts", "Late, but paid"),
+        ("concepts", "a,b"),
+        ("concepts", "one, two"),
+        ("reads", "src/pay.py"),
+        ("reads", "src/Job.py"),
+        ("read_more", "docs/a.md and more"),
+    )
+
+
+def test_the_index_gets_fields_in_lower_case_a_time_and_tokens() -> None:
+    note = note_parser.parse("a.md", OBSERVATION.encode())
+    first, second = document_of(note, UNDATED, "", "").sections
+    assert (first.name, first.fields, first.created, first.tokens) == ("", (), 0.0, 0)
+    assert second.created == 1795342800.0
+    assert second.tokens == estimate("\n".join(OBSERVATION.splitlines()[2:]))
+    assert ("obs_type", "bugfix") in second.fields
+    assert ("reads", "src/job.py") in second.fields
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        ("key:: a", (("key", "a"),)),
+        ("**Key Name**:: a", (("key_name", "a"),)),
+        ("key::", ()),
+        ("key:: , ,", ()),
+        ("key:: [[b#H|x]]", (("key", "b#H"),)),
+        ("one\nkey:: a\nother:: b", (("key", "a"), ("other", "b"))),
+        ("> quoted:: a", (("quoted", "a"),)),
+        ("- [x] done:: yes", (("done", "yes"),)),
+        ("std::string s", ()),
+        ("a key in a long sentence that is no key but has two colons:: a", ()),
+        ("`key:: a`", ()),
+        ("`two lines\nkey:: a`", ()),
+        ("<!--\nkey:: a\n-->", ()),
+        ("```\nkey:: a\n```", ()),
+        ("    key:: a", ()),
+        ("## Name:: a", ()),
+        ("http://x:: a", ()),
+    ],
+)
+def test_a_field_is_a_line_with_a_key_outside_of_code(
+    text: str, fields: tuple[tuple[str, str], ...]
+) -> None:
+    assert only(text).fields == fields
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("text\n\n^one", "one"),
+        ("text\n\n^one\n\nmore\n\n^two\n", "two"),
+        ("text ^one", ""),
+        ("text\n^one", "one"),
+        ("text\n\n^one\n\nmore ^two", "one"),
+        ("```\n^one\n```", ""),
+    ],
+)
+def test_the_name_is_the_last_block_id_alone_on_a_line(text: str, name: str) -> None:
+    assert only(text).name == name
+
+
+def test_fields_are_bounded_and_read_in_linear_time() -> None:
+    started = time.perf_counter()
+    many = only("key:: value\n" * (2 * MAX_FIELDS))
+    assert len(many.fields) == MAX_FIELDS
+    assert len(only("key:: " + "a, " * 100_000).fields) == 200
+    assert len(only("key:: " + "a" * 100_000).fields[0][1]) == 300
+    assert only("key:: \x00, \x01[[a]], \x02").fields
+    assert time.perf_counter() - started < 5
