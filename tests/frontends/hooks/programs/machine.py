@@ -13,7 +13,7 @@ from typing import Any
 import memory_bank
 from tests.frontends.hooks.programs import mock_model
 from tests.frontends.hooks.programs.dialects import Json, ToolCall
-from tests.frontends.hooks.programs.programs import Program
+from tests.frontends.hooks.programs.program import Program
 
 ROOT = Path(memory_bank.__file__).parents[1]
 _DEADLINE = 180

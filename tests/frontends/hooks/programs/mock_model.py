@@ -100,10 +100,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 def isolated() -> list[str]:
     """Return words that run a command in a network of its own; empty where that is not allowed."""
-    alone = ["unshare", "--net", *(["--map-root-user"] if os.geteuid() else [])]
-    words = [*alone, "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
     if not shutil.which("unshare") or not shutil.which("ip"):
         return []
+    alone = ["unshare", "--net", *(["--map-root-user"] if os.geteuid() else [])]
+    words = [*alone, "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
     tried = subprocess.run([*words, "true"], capture_output=True, check=False)
     return [] if tried.returncode else words
 

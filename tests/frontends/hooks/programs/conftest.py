@@ -1,0 +1,42 @@
+"""The programs, one after the other, each with a machine of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.frontends.hooks.programs.claude_code import ClaudeCode
+from tests.frontends.hooks.programs.codex import Codex, CodexWithAnotherModel
+from tests.frontends.hooks.programs.copilot import CopilotCli
+from tests.frontends.hooks.programs.gemini import GeminiCli
+from tests.frontends.hooks.programs.machine import Machine
+from tests.frontends.hooks.programs.opencode import OpenCode
+from tests.frontends.hooks.programs.program import Program
+
+PROGRAMS = (
+    ClaudeCode(),
+    Codex(),
+    CodexWithAnotherModel(),
+    GeminiCli(),
+    OpenCode(),
+    CopilotCli(),
+)
+
+
+@pytest.fixture(params=PROGRAMS, ids=lambda program: program.name)
+def program(request: pytest.FixtureRequest) -> Program:
+    """Install a program."""
+    found: Program = request.param
+    found.install()
+    return found
+
+
+@pytest.fixture
+def machine(program: Program, tmp_path: Path, project: Path) -> Machine:
+    """Set a program and its server up for a project with a bank, as a user would."""
+    made = Machine(tmp_path / "home", project)
+    made.set_up(program)
+    if program.server:
+        made.memory_bank("mcp", "install", "--client", program.client, "--yes")
+    return made
