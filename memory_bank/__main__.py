@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import NoReturn
 
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
+    if sys.argv[1:2] == ["hook"] and {"-h", "--help"}.isdisjoint(sys.argv):
+        _answer_hook()
     _fill_streams()
     from memory_bank.frontends.cli.main import run  # streams that are closed fail its imports
 
     sys.exit(run(sys.argv[1:]))
+
+
+def _answer_hook() -> NoReturn:
+    """Answer the hook of an agent's program, and leave without tidying up: the agent waits."""
+    from memory_bank.frontends.hooks.main import run  # start-up: the command line is not loaded
+
+    os._exit(run(sys.argv[2:]))
 
 
 def _fill_streams() -> None:

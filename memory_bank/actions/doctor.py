@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from memory_bank.actions import hook_log
 from memory_bank.actions.linked_notes import LinkShown, shown
 from memory_bank.bank import Bank, View
 from memory_bank.index.report import Progress, SyncReport
@@ -76,6 +77,8 @@ class Health:
     """Why changes can't be watched, so that all files are polled."""
     git: str | None
     """Why git can't provide dates, if there is a repository."""
+    hooks: str | None
+    """What failed lately in hooks of agents' programs."""
     embedder: str
     max_note_bytes: int
 
@@ -135,6 +138,7 @@ def _health(view: View, bank: Bank, report: SyncReport) -> Health:
             (why for one in bank.watched() if one.recursive and (why := problem(one.folder))), None
         ),
         git=git.problem(bank.layout.root) or None,
+        hooks=hook_log.described(str(bank.layout.state(bank.id))) or None,
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,
     )

@@ -105,6 +105,11 @@ def head(tree: Path) -> str | None:
     return found.strip() if found else None
 
 
+def branch(tree: Path) -> str:
+    """Return the branch that is checked out; empty if there is none."""
+    return (_run(tree, "symbolic-ref", "--quiet", "--short", "HEAD") or "").strip()
+
+
 def history(tree: Path, folder: Path, paths: Sequence[str] = (".",)) -> dict[str, Committed] | None:
     """Map each file at or below some paths of a folder that was ever committed to its commits.
 

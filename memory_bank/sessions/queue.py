@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank import sqlite
@@ -39,6 +39,18 @@ class Captured(NamedTuple):
     """0 if no event was given."""
     stored: bool
     """False if the prompt or event was there already."""
+    waiting: int = 0
+    """Estimated tokens of the session's events that wait in no batch."""
+    added: int = 0
+    """Those of the event."""
+
+
+class Received(NamedTuple):
+    """The last event that a client's hook received."""
+
+    client: str
+    event: str
+    created_at: float
 
 
 class News(NamedTuple):
@@ -68,10 +80,13 @@ class EventQueue(QueueFile):
         prompt: NewPrompt | None = None,
         event: NewEvent | None = None,
         counts: Mapping[str, int] | None = None,
+        received: str = "",
     ) -> Captured:
         """Store a prompt or an event of a session, which is started or resumed, in one transaction.
 
-        `counts` are added to the session's tokens and redactions, unless nothing new was stored.
+        `counts` are added to the session's tokens, redactions, `edits` (changes of files) and
+        `worded` (what the agent saved in its own words), unless nothing new was stored. `received`
+        is the name of the hook's event.
         """
 
         def work(base: sqlite.Connection) -> Captured:
@@ -84,9 +99,12 @@ class EventQueue(QueueFile):
             if stored and counts:
                 queue_rows.count(base, session.session_id, counts)
             if stored and not new:
-                sql = "UPDATE sessions SET ended_at = NULL WHERE session_id = ? AND ended_at < ?"
-                base.execute(sql, (session.session_id, session.started_at or time.time()))
-            return Captured(new, number, event_id, stored)
+                queue_rows.resume(base, session)
+            if received:
+                sql = "INSERT OR REPLACE INTO received VALUES (?, ?, ?)"
+                base.execute(sql, (session.agent, received, time.time()))
+            waiting = queue_rows.waiting(base, session.session_id) if event_id else (0, 0)
+            return Captured(new, number, event_id, stored, *waiting)
 
         return self._write(work)
 
@@ -148,6 +166,39 @@ class EventQueue(QueueFile):
     def asked(self, session_id: str) -> bool:
         """Tell whether a session was asked what it learned."""
         return bool(self._field(session_id, "asked", 0))
+
+    def ask(self, session_id: str) -> bool:
+        """Tell whether to ask a session what it learned, and remember that it was asked.
+
+        That is once, if it changed files and has saved nothing in its own words.
+        """
+        sql = (
+            "UPDATE sessions SET asked = 1 WHERE session_id = ? AND asked = 0 AND edits > 0"
+            " AND worded = 0 AND summary = ''"
+        )
+        return self._write(lambda base: base.execute(sql, (session_id,)).rowcount) > 0
+
+    def shown(self, session_id: str) -> list[str]:
+        """Return the names that `show` was given for a session."""
+        found: list[str] = json.loads(str(self._field(session_id, "shown", "[]")))
+        return found
+
+    def show(self, session_id: str, names: Sequence[str]) -> None:
+        """Remember names of what a session was shown."""
+
+        def work(base: sqlite.Connection) -> None:
+            sql = "SELECT shown FROM sessions WHERE session_id = ?"
+            row = base.execute(sql, (session_id,)).fetchone()
+            both = [*json.loads(row[0] if row else "[]"), *names]
+            sql = "UPDATE sessions SET shown = ? WHERE session_id = ?"
+            base.execute(sql, (json.dumps(list(dict.fromkeys(both))), session_id))
+
+        self._write(work)
+
+    def received(self) -> list[Received]:
+        """Return the last event of each client, by name."""
+        rows = self._rows("SELECT client, event, created_at FROM received ORDER BY client")
+        return [Received(*row) for row in rows]
 
     def summary(self, session_id: str) -> str:
         """Return the JSON that `update` stored as summary; empty if there is none."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged, StorageFailed
-from memory_bank.repairs import unreported
 from memory_bank.sessions.queue_rows import EVENT, Row
 from memory_bank.sessions.queue_tables import TABLES, VERSION
 
@@ -27,7 +26,7 @@ Result = TypeVar("Result")
 class QueueFile(sqlite.Opened):
     """The database: whatever was written survives a kill and a power failure."""
 
-    def __init__(self, folder: Path, repaired: Repaired = unreported) -> None:
+    def __init__(self, folder: Path, repaired: Repaired = lambda _: None) -> None:
         """Keep the database in a folder, the bank's private state; nothing is opened yet."""
         super().__init__(folder / FILE, TABLES, VERSION)
         self._repaired = repaired

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from memory_bank.sessions.model import Event, GitState
 
 COUNTS = ("input_tokens", "output_tokens", "redactions")
+"""What a session's record counts."""
+_ALL_COUNTS = (*COUNTS, "edits", "worded")
 EVENT = (
     "SELECT id, session_id, tool_name, tool_input, tool_output, prompt_number, created_at, failed,"
     " cwd, tokens, batch FROM events"
@@ -91,6 +93,25 @@ def create(base: sqlite.Connection, session: NewSession) -> bool:
     return bool(made)
 
 
+def resume(base: sqlite.Connection, session: NewSession) -> None:
+    """Go on with a session that may have ended, and add its git state if that wasn't known."""
+    sql = "UPDATE sessions SET ended_at = NULL WHERE session_id = ? AND ended_at < ?"
+    base.execute(sql, (session.session_id, session.started_at or time.time()))
+    if session.git:
+        sql = "UPDATE sessions SET git = ? WHERE session_id = ? AND git = ''"
+        base.execute(sql, (session.git, session.session_id))
+
+
+def waiting(base: sqlite.Connection, session_id: str) -> tuple[int, int]:
+    """Return the tokens of a session's events that are in no batch, and those of the last."""
+    sql = (
+        "SELECT coalesce(sum(tokens), 0), coalesce((SELECT tokens FROM events WHERE session_id = ?1"
+        " ORDER BY id DESC LIMIT 1), 0) FROM events WHERE session_id = ?1 AND batch = ''"
+    )
+    total, last = base.execute(sql, (session_id,)).fetchone()
+    return int(total), int(last)
+
+
 def last_number(base: sqlite.Connection, session_id: str) -> int:
     """Return the number of a session's last prompt; 0 before the first."""
     sql = "SELECT max(prompt_number) FROM prompts WHERE session_id = ?"
@@ -144,7 +165,7 @@ def put_event(base: sqlite.Connection, session_id: str, event: NewEvent) -> tupl
 
 def count(base: sqlite.Connection, session_id: str, counts: Mapping[str, int]) -> None:
     """Add to counts of a session."""
-    for name in COUNTS:
+    for name in _ALL_COUNTS:
         if added := counts.get(name, 0):
             sql = f"UPDATE sessions SET {name} = {name} + ? WHERE session_id = ?"
             base.execute(sql, (added, session_id))

@@ -14,6 +14,9 @@ CREATE TABLE sessions (
     git TEXT NOT NULL DEFAULT '',
     note TEXT NOT NULL DEFAULT '',
     asked INTEGER NOT NULL DEFAULT 0,
+    edits INTEGER NOT NULL DEFAULT 0,
+    worded INTEGER NOT NULL DEFAULT 0,
+    shown TEXT NOT NULL DEFAULT '[]',
     summary TEXT NOT NULL DEFAULT ''
 );
 CREATE TABLE prompts (
@@ -48,6 +51,11 @@ CREATE TABLE event_keys (
     key TEXT NOT NULL,
     event_id INTEGER NOT NULL,
     PRIMARY KEY (session_id, key)
+) WITHOUT ROWID;
+CREATE TABLE received (
+    client TEXT PRIMARY KEY,
+    event TEXT NOT NULL,
+    created_at REAL NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE news (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

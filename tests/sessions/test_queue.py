@@ -95,16 +95,15 @@ def test_keeps_events_until_they_are_removed(queue: EventQueue) -> None:
 def test_captures_all_of_a_hook_in_one_transaction(queue: EventQueue) -> None:
     session = NewSession("s", "shop", "codex")
     counts = {"redactions": 1}
-    assert queue.capture(session) == (True, 0, 0, True)
-    assert queue.capture(session, prompt=NewPrompt("do it", "p"), counts=counts)[1:] == (1, 0, True)
-    assert queue.capture(session, prompt=NewPrompt("do it", "p"), counts=counts)[1:] == (
-        1,
-        0,
-        False,
-    )
-    stored = queue.capture(session, event=NewEvent("Bash", "{}", "out", key="k"), counts=counts)
-    assert stored[1:] == (1, 1, True)
-    assert queue.capture(session, event=NewEvent("Bash", key="k"), counts=counts)[2:] == (1, False)
+    assert queue.capture(session) == (True, 0, 0, True, 0, 0)
+    prompt = NewPrompt("do it", "p")
+    assert queue.capture(session, prompt=prompt, counts=counts)[1:4] == (1, 0, True)
+    assert queue.capture(session, prompt=prompt, counts=counts)[1:4] == (1, 0, False)
+    event = NewEvent("Bash", "{}", "out", key="k")
+    stored = queue.capture(session, event=event, counts=counts, received="PostToolUse")
+    assert stored[1:] == (1, 1, True, 3, 3)
+    assert queue.capture(session, event=event, counts=counts)[2:4] == (1, False)
+    assert [(one.client, one.event) for one in queue.received()] == [("codex", "PostToolUse")]
     assert [one.redactions for one in queue.sessions()] == [2]
     assert [one.prompt_number for one in queue.pending()] == [1]
     assert [(one.kind, json.loads(one.payload)) for one in queue.news()] == [
@@ -117,6 +116,22 @@ def test_a_captured_event_resumes_a_session_that_had_ended(queue: EventQueue) ->
     queue.update("s", ended_at=NOW)
     queue.capture(NewSession("s", "shop", started_at=NOW.timestamp() + 1), prompt=NewPrompt("more"))
     assert [one.ended_at for one in queue.sessions()] == [None]
+
+
+def test_asks_once_after_edits_that_nobody_explained(queue: EventQueue) -> None:
+    for session_id, counts in (("s", {"edits": 1}), ("t", {"edits": 2, "worded": 1}), ("u", {})):
+        queue.capture(NewSession(session_id, "shop"), counts=counts)
+    assert [queue.ask(session_id) for session_id in "stu"] == [True, False, False]
+    assert not queue.ask("s")
+    assert queue.asked("s")
+
+
+def test_remembers_what_a_session_was_shown(queue: EventQueue) -> None:
+    queue.capture(NewSession("s", "shop"))
+    assert queue.shown("s") == []
+    queue.show("s", ["a", "b"])
+    queue.show("s", ["b", "c"])
+    assert queue.shown("s") == ["a", "b", "c"]
 
 
 def test_batches_hold_the_oldest_events_that_fit(queue: EventQueue) -> None:

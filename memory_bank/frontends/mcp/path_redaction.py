@@ -21,7 +21,7 @@ _END = r"""[^\s'",;:()\\]*"""
 _ABSOLUTE = re.compile(
     rf"""(?<![\w/\\.:~…])(?:/(?=[^\s/]){_END}|[A-Za-z]:(?:[/\\]+[^\s'",;:()/\\]+)+)"""
 )
-_OURS = ("problem", "polling", "git", "bank", "index")
+_OURS = ("problem", "polling", "git", "hooks", "bank", "index")
 _LISTED = ("unindexed", "faults")
 
 Value = TypeVar("Value")

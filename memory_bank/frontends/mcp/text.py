@@ -190,8 +190,10 @@ def health(found: Health, quotes: Quotes) -> str:
     wrong = quotes.quote(_lines("", lines)) if lines else ""
     polling = f"Polling for changes: {quotes.inside(found.polling)}" if found.polling else ""
     git = f"git: {quotes.inside(one_line(found.git))}" if found.git else ""
+    hooks = f"Hooks: {quotes.inside(one_line(found.hooks))}" if found.hooks else ""
     index = f"Index: {found.left_alone}." if found.left_alone else ""
-    return _answer_text(quotes, head, wrong, _problem(quotes, found.problem), polling, git, index)
+    problem = _problem(quotes, found.problem)
+    return _answer_text(quotes, head, wrong, problem, polling, git, hooks, index)
 
 
 def age(moment: str) -> str:

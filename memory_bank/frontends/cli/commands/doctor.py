@@ -61,10 +61,14 @@ def _show(call: Call, health: Health) -> None:
         console.line(("problem: ", "bad"), health.problem)
     if health.left_alone:
         console.line(("index: ", "warn"), (place(health.index), "place"), f": {health.left_alone}")
-    if health.polling:
-        console.line(("polling: ", "warn"), health.polling)
-    if health.git:
-        console.line(("git: ", "warn"), f"{health.git}; dates are file dates")
+    others = {
+        "polling": health.polling,
+        "git": health.git and f"{health.git}; dates are file dates",
+        "hooks": health.hooks,
+    }
+    for name, said in others.items():
+        if said:
+            console.line((f"{name}: ", "warn"), said)
     if health.healthy:
         console.line(("all is well", "good"))
 

@@ -1,0 +1,103 @@
+"""What a hook adds to an agent's session: context at its start and to a prompt, and a question."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from memory_bank.actions.hook_bank import HookBank
+from memory_bank.sessions.queue import EventQueue
+from memory_bank.tokens import estimate
+
+if TYPE_CHECKING:
+    from memory_bank.actions.recall import RecalledNote
+
+QUESTION = """\
+Before you stop: this session changed files, and nothing of what you learned is saved yet. Save it \
+now in your own words, for the agent that works here next, then stop:
+- a decision, or a fact that is not plain from the code: `remember`
+- what you did step by step, what failed and why: `store_observation` (session_id {session})
+- what was asked, learned, completed, and the next steps: `end_session` with `summary` \
+(session_id {session})
+These are tools of the MCP server memory-bank; without them use the command `memory-bank remember`.
+If nothing is worth saving, stop now; you are not asked again."""
+"""What an agent is asked once, before it stops."""
+
+_MOST_NOTES = 5
+_LEAST_WORDS = 3
+"""A shorter prompt, such as `go on`, asks for nothing that a note answers."""
+_MOST_PROMPT = 2_000
+"""Characters of a prompt that are searched for."""
+
+_HEAD = "Notes of this project's memory that may help:"
+
+
+class Quotes(Protocol):
+    """How a front-end quotes a text that is data."""
+
+    @property
+    def notice(self) -> str:
+        """The sentence that explains the quotes."""
+
+    def quote(self, text: str, about: Mapping[str, object]) -> str:
+        """Return a text between marks, with attributes."""
+
+
+def question(bank: HookBank, session_id: str) -> str:
+    """Return what to ask an agent that is about to stop; empty if nothing, or not again."""
+    if not (bank.capture and bank.ask_at_stop):
+        return ""
+    queue = EventQueue(Path(bank.state))
+    try:
+        if not queue.ask(session_id):
+            return ""
+    finally:
+        queue.close()
+    return QUESTION.format(session=json.dumps(session_id))
+
+
+def start_context(bank: HookBank, session_id: str) -> str:  # noqa: ARG001
+    """Return what an agent is told when its session starts; may be empty."""
+    return ""
+
+
+def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotes) -> str:
+    """Return the notes that answer a prompt, quoted, each once in a session; may be empty.
+
+    They fit `sessions.prompt_tokens`; a note that is only a weak match is left out. Access counts
+    stay as they are, since nobody asked for these notes.
+    """
+    if found.prompt_tokens <= 0 or len(prompt.split()) < _LEAST_WORDS:
+        return ""
+    from memory_bank.actions.recall import recall
+    from memory_bank.bank import open_bank
+
+    with open_bank(found.root) as bank:
+        answer = recall(bank, prompt[:_MOST_PROMPT], _MOST_NOTES, count_access=False)
+    queue = EventQueue(Path(found.state))
+    try:
+        shown = queue.shown(session_id)
+        notes = [note for note in answer.notes if not note.weak and note.path not in shown]
+        head = f"{_HEAD} {quotes.notice}"
+        fitting = _fitting(notes, found.prompt_tokens - estimate(head), quotes)
+        if not fitting:
+            return ""
+        queue.show(session_id, list(fitting))
+    finally:
+        queue.close()
+    return "\n".join((head, *fitting.values()))
+
+
+def _fitting(notes: Sequence[RecalledNote], most: int, quotes: Quotes) -> dict[str, str]:
+    """Map the paths of notes to their quotes, best first, while these fit a number of tokens."""
+    found = dict[str, str]()
+    for note in notes:
+        about: dict[str, object] = {"note": note.path, "line": note.line, "heading": note.heading}
+        whole, part = quotes.quote(note.content, about), quotes.quote(note.snippet, about)
+        text = next((text for text in (whole, part) if estimate(text) <= most), "")
+        if text:
+            most -= estimate(text)
+            found[note.path] = text
+    return found

@@ -1,0 +1,32 @@
+"""`memory-bank hook`: what agents' programs start; `__main__` answers it without this module."""
+
+from __future__ import annotations
+
+import click
+
+from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.hooks.main import run
+
+GROUP = "Agents"
+
+
+@as_command(
+    "hook",
+    why="""
+    Programs such as Claude Code start it for each event of a session, with the event as JSON on
+    stdin. It stores prompts and the use of tools in this
+    machine's private state, without secrets and without what stands in <private>…</private>, and
+    adds what the project's memory knows to the start of a session and to a prompt.
+
+    Exits with 0 whatever happens, so that it never stops an agent: `memory-bank doctor` says what
+    failed. Without a bank, or where the settings memory.enabled or sessions.capture are false, it
+    does nothing.
+    """,
+    examples=(("memory-bank hook claude-code Stop < event.json", "answer one event"),),
+)
+@click.argument("client")
+@click.argument("event", required=False, default="")
+def command(call: Call, *, client: str, event: str) -> int:  # noqa: ARG001
+    """Answer one event of an agent's program."""
+    return run([client, event])

@@ -1,0 +1,1 @@
+"""Answer the hooks of agents' programs: `memory-bank hook CLIENT EVENT`."""

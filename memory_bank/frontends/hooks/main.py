@@ -1,0 +1,193 @@
+"""The entry point of `memory-bank hook CLIENT EVENT`: answer one event, and never fail the agent.
+
+An agent waits for it at each step, so it doesn't load the command line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from memory_bank.actions import capture as capturing
+from memory_bank.actions.capture import HookEvent
+from memory_bank.actions.hook_bank import HookBank, find
+from memory_bank.errors import MemoryBankError
+
+AFTER = "--after"
+"""In the place of an event: do the work that no agent waits for."""
+_MOST_INPUT = 256_000_000
+"""Bytes of an event that is read; a longer one is dropped."""
+_BLOCK = 1_000_000
+_PACKAGE = "memory_bank.frontends.hooks.clients"
+_OTHER_NAMES = {"claude": "claude_code"}
+
+
+class _Refused(Exception):
+    """The event can't be used; the text says why."""
+
+
+def run(args: Sequence[str]) -> int:
+    """Answer the event that stdin has; return 0, whatever happens.
+
+    What fails is written to a log that `doctor` reads.
+    """
+    names = [*args, "", ""][:2]
+    state = list[str]()
+    try:
+        if names[1] == AFTER:
+            _after(args)
+        elif (answer := _answer(names[0], names[1], state)) is not None:
+            _write(json.dumps(answer).encode())
+    except MemoryBankError as error:
+        _log(names, error.message, state)
+    except _Refused as error:
+        _log(names, str(error), state)
+    except OSError as error:
+        _log(names, f"{type(error).__name__}: {error.strerror or ''}", state)
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  (the outermost frame)
+        # no text of the error: it may quote what the agent did
+        _log(names, f"unexpected {type(error).__name__} at {_place(error)}", state)
+    return 0
+
+
+def _answer(name: str, event: str, state: list[str]) -> Mapping[str, object] | None:
+    """Return what is printed; None for nothing."""
+    client = load(name)
+    payload = _payload()
+    if client is None or payload is None:
+        return None
+    event = event or str(payload.get("hook_event_name"))
+    if event not in client.EVENTS:
+        return None
+    found: HookEvent | None = client.read(event, payload)
+    bank = found and find(found.folder)
+    if not (found and bank and bank.capture):
+        return None
+    state.append(bank.state)
+    text = _handled(name, bank, found)
+    answer: Mapping[str, object] | None = client.answer(event, found.kind, text) if text else None
+    return answer
+
+
+def _handled(name: str, bank: HookBank, event: HookEvent) -> str:
+    """Store an event and start what follows; return what the agent is told."""
+    if event.kind == "stop" and event.asking:
+        from memory_bank.actions.hook_answers import question
+
+        if text := question(bank, event.session_id):
+            return text
+    if event.kind in ("compact", "stop", "end"):
+        _follow(name, bank, event)
+        return ""
+    git = ""
+    if event.kind == "start":
+        from memory_bank.actions.after_hook import git_state
+
+        git = git_state(bank.root)
+    stored = capturing.capture(bank, event, git)
+    if stored.full or event.kind == "start":
+        _follow(name, bank, event)
+    return _context(bank, event)
+
+
+def _context(bank: HookBank, event: HookEvent) -> str:
+    if event.kind == "start":
+        from memory_bank.actions.hook_answers import start_context
+
+        return start_context(bank, event.session_id)
+    if event.kind == "prompt":
+        from memory_bank.actions.hook_answers import prompt_context
+        from memory_bank.frontends.fencing import Quotes
+
+        return prompt_context(bank, event.prompt, event.session_id, Quotes())
+    return ""
+
+
+def _follow(name: str, bank: HookBank, event: HookEvent) -> None:
+    """Start a process that compresses what waits, and ends the session at its end."""
+    from memory_bank.frontends.hooks import detached
+
+    after = {
+        "root": bank.root,
+        "state": bank.state,
+        "session": event.session_id,
+        "kind": event.kind,
+        "transcript": event.transcript,
+    }
+    detached.start(["hook", name, AFTER, json.dumps(after)])
+
+
+def _after(args: Sequence[str]) -> None:
+    """Do what `_follow` started this process for."""
+    from memory_bank.actions import after_hook
+
+    client = load(args[0])
+    given = json.loads(args[2])
+    tokens = 0, 0
+    if client and given["transcript"]:
+        with suppress(OSError):  # some programs write it late, or not at all
+            tokens = client.tokens(given["transcript"])
+    after_hook.run(given["state"], given["session"], given["kind"], tokens)
+
+
+def load(name: str) -> ModuleType | None:
+    """Return the module of a client; None for an unknown one."""
+    module = _OTHER_NAMES.get(name, name.replace("-", "_"))
+    if not re.fullmatch(r"[a-z][a-z_]{0,30}", module) or module == "base":
+        return None
+    try:
+        return import_module(f"{_PACKAGE}.{module}")
+    except ModuleNotFoundError as error:
+        if error.name != f"{_PACKAGE}.{module}":
+            raise
+        return None
+
+
+def _payload() -> dict[str, Any] | None:
+    """Read the event from stdin; None if there is none."""
+    stream = sys.stdin
+    if stream is None or stream.closed or stream.isatty():
+        return None
+    data = stream.buffer.read(_MOST_INPUT + 1)
+    if not data.strip():
+        return None
+    if len(data) > _MOST_INPUT:
+        while stream.buffer.read(_BLOCK):
+            pass  # the agent's program may not expect that its pipe is closed
+        raise _Refused(f"an event of more than {_MOST_INPUT:,} bytes was dropped")
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        where = f" at character {error.pos}" if isinstance(error, json.JSONDecodeError) else ""
+        raise _Refused(f"the event is no JSON{where}: {len(data):,} bytes") from error
+    if not isinstance(found, dict):
+        raise _Refused(f"the event is no object: {type(found).__name__}")
+    return found
+
+
+def _write(data: bytes) -> None:
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _log(names: Sequence[str], message: str, state: Sequence[str]) -> None:
+    from memory_bank.actions import hook_log
+
+    hook_log.record(names[0], names[1], message, state[0] if state else "")
+
+
+def _place(error: BaseException) -> str:
+    """Return the last of our lines that an error passed."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        place = f"{os.path.basename(code.co_filename)}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return place

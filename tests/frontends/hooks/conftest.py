@@ -1,0 +1,95 @@
+"""Hooks are started as agents' programs start them: a process that gets one event on stdin."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from memory_bank import open_bank
+from memory_bank.sessions.queue import EventQueue
+
+FIXTURES = Path(__file__).parent / "fixtures"
+RECORDED_AT = "/home/dev/shop"
+"""The project's folder in recorded events."""
+
+
+class Hook(NamedTuple):
+    """What one event needs besides the event itself."""
+
+    project: Path
+    environ: dict[str, str]
+
+    def __call__(
+        self, client: str, event: str, payload: object = None, **environ: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Send an event; check that the hook is silent and succeeds."""
+        text = payload if isinstance(payload, str) else json.dumps(payload)
+        done = subprocess.run(
+            [sys.executable, "-m", "memory_bank", "hook", client, event],
+            input=text.replace(RECORDED_AT, str(self.project)),
+            capture_output=True,
+            text=True,
+            cwd=self.project,
+            env={**self.environ, **environ},
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, ""), done
+        return done
+
+    def answer(self, client: str, event: str, payload: object, **environ: str) -> Any:
+        """Send an event; return the JSON of the answer, None if there is none."""
+        said = self(client, event, payload, **environ).stdout
+        return json.loads(said) if said else None
+
+    def replay(self, client: str, pattern: str = "*.json", **environ: str) -> dict[str, Any]:
+        """Send all recorded events of a client; return the answers by the files' names."""
+        found = {}
+        for file in sorted((FIXTURES / client).glob(pattern)):
+            recorded = json.loads(file.read_text())
+            said = self.answer(client, recorded["event"], recorded["stdin"], **environ)
+            found[file.stem.removeprefix("recorded-")] = said
+        return found
+
+
+@pytest.fixture
+def hook(project: Path) -> Hook:
+    """Send events of the project's sessions."""
+    programs = ("CLAUDE", "GEMINI", "CURSOR", "COPILOT", "CODEX", "OPENCODE")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(programs)}
+    with open_bank(project) as bank:
+        bank.sync()
+    return Hook(project, environ)
+
+
+@pytest.fixture
+def state(project: Path) -> Path:
+    """Return the private state of the project's bank."""
+    with open_bank(project) as bank:
+        return bank.layout.state(bank.id)
+
+
+@pytest.fixture
+def queue(state: Path) -> Iterator[EventQueue]:
+    """Read what the hooks stored."""
+    queue = EventQueue(state)
+    yield queue
+    queue.close()
+
+
+@pytest.fixture
+def failures() -> Callable[[], list[Any]]:
+    """Return what the log of failures has."""
+
+    def read() -> list[Any]:
+        home = Path(os.environ["XDG_STATE_HOME"], "memory-bank")
+        logs = sorted(home.rglob("hooks.log"))
+        return [json.loads(line) for log in logs for line in log.read_text().splitlines()]
+
+    return read
