@@ -6,22 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.frontends.hooks.programs.claude_code import ClaudeCode
-from tests.frontends.hooks.programs.codex import Codex, CodexWithAnotherModel
-from tests.frontends.hooks.programs.copilot import CopilotCli
-from tests.frontends.hooks.programs.gemini import GeminiCli
+from tests.frontends.hooks.programs.every import PROGRAMS
 from tests.frontends.hooks.programs.machine import Machine
-from tests.frontends.hooks.programs.opencode import OpenCode
 from tests.frontends.hooks.programs.program import Program
-
-PROGRAMS = (
-    ClaudeCode(),
-    Codex(),
-    CodexWithAnotherModel(),
-    GeminiCli(),
-    OpenCode(),
-    CopilotCli(),
-)
 
 
 @pytest.fixture(params=PROGRAMS, ids=lambda program: program.name)
