@@ -88,6 +88,7 @@ def install(
             raise BadInput(message, Hint.NAME_SERVER, name=name)
         options = _options(old)
         entry["args"] = [*_args(entry), *options, *(() if _TOOLSETS[0] in options else _TOOLSETS)]
+        entry |= {key: _joined(_list(old, key), entry[key]) for key in one.extra}
         after = before or ""
         for key, value in entry.items() if isinstance(old, Mapping) else ():
             after = one.editor.set_value(after, (*path, key), value)
@@ -116,7 +117,7 @@ def uninstall(
         _check_ours(place, old or {}, Hint.REMOVE_BY_HAND)
         if not before or not isinstance(old, Mapping) or "command" not in old:
             return Change(one, place, None, before, before)
-        ours = [key for key in ("command", "args", "type") if key in old]
+        ours = [key for key in ("command", "args", "type", *one.extra) if key in old]
         kept = tuple(key for key in old if key not in ours and old[key] not in ({}, []))
         after: str | None = (
             one.editor.remove_keys(before, path, ours) if kept else one.editor.remove(before, path)
@@ -145,6 +146,18 @@ def write(change: Change) -> None:
 def needs_bank(client: str, scope: str | None) -> bool:
     """Tell whether a client's file of this scope is found from the bank's project."""
     return (scope or registry.find(client).scope) == "project"
+
+
+def _list(entry: object, key: str) -> list[object]:
+    found = entry.get(key) if isinstance(entry, Mapping) else None
+    return found if isinstance(found, list) else []
+
+
+def _joined(theirs: list[object], ours: object) -> object:
+    """Return our value of a key; what a person added to a list of ours stays in it."""
+    if not isinstance(ours, list):
+        return ours
+    return [*theirs, *(one for one in ours if one not in theirs)]
 
 
 def _scope(one: Client, bank: Bank | None) -> str:
@@ -245,8 +258,7 @@ def _options(entry: object) -> list[object]:
 
 
 def _args(entry: object) -> list[object]:
-    args = entry.get("args") if isinstance(entry, Mapping) else None
-    return args if isinstance(args, list) else []
+    return _list(entry, "args")
 
 
 def _text(file: Path) -> str | None:

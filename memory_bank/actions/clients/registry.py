@@ -18,6 +18,9 @@ from memory_bank.actions.clients.toml_file import TomlFile
 from memory_bank.errors import BadInput
 
 _WORKSPACE = "${workspaceFolder}"
+_FOLDERS = [f"XDG_{kind}_HOME" for kind in ("CONFIG", "STATE", "DATA", "CACHE")]
+"""Variables that Codex passes to a server only if they are named; without them the server has
+another private state than commands and hooks."""
 _STRICT = JsonFile()
 _WITH_COMMENTS = JsonFile(comments=True, trailing_commas=True)
 
@@ -36,7 +39,7 @@ class Client:
     """The file below the project; empty if the program has none."""
     key: str = "mcpServers"
     editor: JsonFile | TomlFile = _WITH_COMMENTS
-    extra: Mapping[str, str] = field(default_factory=dict)
+    extra: Mapping[str, object] = field(default_factory=dict)
     """Keys of an entry other than `command` and `args`."""
     folder: str = ""
     """The program's variable for the project's folder; empty if it starts servers there."""
@@ -90,6 +93,7 @@ CLIENTS = (
         *("codex", "Codex", "https://developers.openai.com/codex/config-reference"),
         *("~/.codex/config.toml", ".codex/config.toml", "mcp_servers"),
         editor=TomlFile(),
+        extra=MappingProxyType({"env_vars": _FOLDERS}),
         home="CODEX_HOME",
         scope="user",  # it reads a project's file only in projects that it was told to trust
         next_project="start it in the project and trust the project; else it ignores the file",

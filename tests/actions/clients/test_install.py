@@ -343,6 +343,18 @@ def test_what_a_person_added_to_the_entry_stays(bank: Bank) -> None:
     assert found == {"env": {"A": "1"}, **(change.entry or {})}
 
 
+def test_codex_passes_the_variables_that_place_the_private_state(bank: Bank, home: Path) -> None:
+    change = install.install(bank, "codex")
+    names = change.entry["env_vars"] if change.entry else None
+    assert names == ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"]
+    install.write(change)
+    file = home / ".codex" / "config.toml"
+    file.write_text(file.read_text().replace('"XDG_CONFIG_HOME"', '"TOKEN"'))
+    again = install.install(bank, "codex")
+    assert again.entry
+    assert again.entry["env_vars"] == ["TOKEN", *names[1:], "XDG_CONFIG_HOME"]
+
+
 def test_codex_gets_comments_since_it_does_not_start_without_a_command(
     bank: Bank, home: Path
 ) -> None:

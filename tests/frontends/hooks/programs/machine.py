@@ -31,7 +31,7 @@ class Machine:
         """Return the environment of a user who has `memory-bank` and nothing else."""
         path = os.pathsep.join([str(self.home / "bin"), os.environ["PATH"]])
         user = {"HOME": str(self.home), "PATH": path, "LANG": "C.UTF-8", "TERM": "dumb"}
-        return user | {"PYTHONPATH": str(ROOT)}
+        return user | {"PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(self.home / "state")}
 
     def set_up(self, program: Program) -> None:
         """Put `memory-bank` on the path, and what a program needs into its home."""
