@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from memory_bank.actions.bulk import Item, remember_many
+    from memory_bank.actions.context import inject_context
     from memory_bank.actions.create import create
     from memory_bank.actions.doctor import doctor
     from memory_bank.actions.edit import append, edit, set_status, update
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "actions.bulk": ("Item", "remember_many"),
+    "actions.context": ("inject_context",),
     "actions.create": ("create",),
     "actions.doctor": ("doctor",),
     "actions.evaluate": ("Judged", "Qrels", "evaluate"),
@@ -71,6 +73,7 @@ __all__ = [
     "ghosts",
     "import_notes",
     "init",
+    "inject_context",
     "links_of",
     "list_notes",
     "merge",

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
         bulk as bulk,
     )
     from memory_bank.actions import (
+        context as context,
+    )
+    from memory_bank.actions import (
         create as create,
     )
     from memory_bank.actions import (

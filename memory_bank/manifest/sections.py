@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from memory_bank.manifest import neighbourhood
 from memory_bank.manifest.manifest import Manifest
 
 OBSERVATION = "obs-"
@@ -38,3 +39,25 @@ def ordinals(manifest: Manifest, rows: Collection[int]) -> dict[int, int]:
     """Map some passages to the numbers of their sections; -1 for a passage in none."""
     sql = "SELECT row, section FROM passages WHERE row IN ({})"
     return dict(manifest.chunked(sql, list(rows)))
+
+
+def superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
+    """Return the names of those sections of some documents that something supersedes.
+
+    It links to the section as superseding it, or the section links to it as its successor, or to
+    a document that was promoted from the section and is superseded.
+    """
+    wanted = list(documents)
+    from_new = (
+        "SELECT dest, anchor FROM links WHERE type = 'supersedes' AND anchor <> '' AND dest IN ({})"
+    )
+    from_old = (
+        "SELECT s.name, l.type, l.dest FROM links AS l JOIN sections AS s"
+        " ON s.document = l.document AND l.line >= s.line AND l.line < s.end_line"
+        " WHERE l.type IN ('superseded_by', 'promoted_to') AND s.name <> '' AND l.document IN ({})"
+    )
+    found = {name for _, name in manifest.chunked(from_new, wanted)}
+    links = manifest.chunked(from_old, wanted)
+    promoted = [dest for _, kind, dest in links if kind == "promoted_to" and dest is not None]
+    old = neighbourhood.superseded(manifest, promoted)
+    return found | {name for name, kind, dest in links if kind == "superseded_by" or dest in old}
