@@ -30,6 +30,16 @@ if TYPE_CHECKING:
     from memory_bank.actions.navigate import ghosts, links_of, path_between, related
     from memory_bank.actions.recall import recall
     from memory_bank.actions.remember import remember, session_note
+    from memory_bank.actions.sessions import (
+        compress,
+        end_session,
+        list_sessions,
+        session_store,
+        show_session,
+        start_session,
+        store_observation,
+        store_prompt,
+    )
     from memory_bank.actions.setup import init
     from memory_bank.actions.stats import stats
     from memory_bank.actions.trash import delete, empty_trash, restore, trash
@@ -48,6 +58,16 @@ _HOMES = {
     "actions.move_and_merge": ("merge", "rename"),
     "actions.recall": ("recall",),
     "actions.remember": ("remember", "session_note"),
+    "actions.sessions": (
+        "compress",
+        "end_session",
+        "list_sessions",
+        "session_store",
+        "show_session",
+        "start_session",
+        "store_observation",
+        "store_prompt",
+    ),
     "actions.setup": ("init",),
     "actions.stats": ("stats",),
     "actions.trash": ("delete", "empty_trash", "restore", "trash"),
@@ -64,11 +84,13 @@ __all__ = [
     "MemoryBankError",
     "Qrels",
     "append",
+    "compress",
     "create",
     "delete",
     "doctor",
     "edit",
     "empty_trash",
+    "end_session",
     "evaluate",
     "ghosts",
     "import_notes",
@@ -76,6 +98,7 @@ __all__ = [
     "inject_context",
     "links_of",
     "list_notes",
+    "list_sessions",
     "merge",
     "open_bank",
     "path_between",
@@ -86,9 +109,14 @@ __all__ = [
     "rename",
     "restore",
     "session_note",
+    "session_store",
     "set_status",
     "show",
+    "show_session",
+    "start_session",
     "stats",
+    "store_observation",
+    "store_prompt",
     "tag_counts",
     "trash",
     "update",

@@ -127,6 +127,10 @@ class Bank:
         """Why the last answer may be incomplete; empty if it is complete."""
         return self._problem
 
+    def add_repaired(self, what: str) -> None:
+        """Add a repair that the next answer reports."""
+        self._conditions.repairs.add(what)
+
     def take_repaired(self) -> list[str]:
         """Return the repairs since the last call.
 

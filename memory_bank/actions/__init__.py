@@ -59,6 +59,9 @@ if TYPE_CHECKING:
         remember as remember,
     )
     from memory_bank.actions import (
+        sessions as sessions,
+    )
+    from memory_bank.actions import (
         settings as settings,
     )
     from memory_bank.actions import (

@@ -110,6 +110,19 @@ def branch(tree: Path) -> str:
     return (_run(tree, "symbolic-ref", "--quiet", "--short", "HEAD") or "").strip()
 
 
+def git_folder(tree: Path) -> Path | None:
+    """Return the folder with the HEAD of a work tree, which may be linked; None if unknown."""
+    entry = tree / ".git"
+    if entry.is_dir():
+        return entry
+    try:
+        text = entry.read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError:
+        return None
+    found = text.removeprefix("gitdir:").strip()
+    return tree / found if found and text.startswith("gitdir:") else None
+
+
 def history(tree: Path, folder: Path, paths: Sequence[str] = (".",)) -> dict[str, Committed] | None:
     """Map each file at or below some paths of a folder that was ever committed to its commits.
 

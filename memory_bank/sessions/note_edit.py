@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from memory_bank.errors import StorageFailed
 from memory_bank.notes import frontmatter, note_parser
@@ -26,6 +26,7 @@ from memory_bank.sessions.note_format import (
 )
 from memory_bank.sessions.note_parts import FIELD, SUMMARY_KEYS, Part
 
+Clean = Callable[[str], str]
 _STATED = (
     "ended_at", "input_tokens", "output_tokens", "redactions", "repository_id", "branch", "commit",
 )  # fmt: skip
@@ -38,19 +39,24 @@ def set_state(text: str, session: Session) -> str:
     return frontmatter.set_keys(text, {key: keys[key] for key in _STATED})
 
 
-def add_observations(path: str, text: str, observations: Sequence[Observation]) -> str:
-    """Return a note's text with those observations that it does not have yet, at its end."""
+def add_observations(
+    path: str, text: str, observations: Sequence[Observation], clean: Clean = str
+) -> str:
+    """Return a note's text with those observations that it does not have yet, at its end.
+
+    `clean` may change what is added, here and below.
+    """
     note = _note(path, text)
     git = _git(note)
     new = [settled_observation(one, git) for one in observations if one.id not in note.body.blocks]
     if not new:
         return text
     here = git.repository_id if git else ""
-    block = "\n\n".join(observation_block(one, here) for one in new)
+    block = "\n\n".join(clean(observation_block(one, here)) for one in new)
     return _inserted(path, text, block, [one.id for one in new])
 
 
-def add_prompts(path: str, text: str, prompts: Sequence[Prompt]) -> str:
+def add_prompts(path: str, text: str, prompts: Sequence[Prompt], clean: Clean = str) -> str:
     """Return a note's text with those prompts that it does not have yet, after the others."""
     note = _note(path, text)
     session = session_of(note)
@@ -61,13 +67,13 @@ def add_prompts(path: str, text: str, prompts: Sequence[Prompt]) -> str:
     found = note_parts.parts(note)
     if found.prompts is None:
         at = found.summary.end if found.summary else _first_heading(note, found)
-        return _spliced(text, at, prompts_block(new))
+        return _spliced(text, at, clean(prompts_block(new)))
     lines = found.prompts.lines
     last = max((n for n, line in enumerate(lines) if line.strip()), default=-1) + 1
-    return _with_lines(text, found.prompts, last, list(map(prompt_line, new)))
+    return _with_lines(text, found.prompts, last, [clean(prompt_line(one)) for one in new])
 
 
-def set_summary(path: str, text: str, summary: Summary) -> str:
+def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> str:
     """Return a note's text with a summary in place of the one that it has."""
     note = _note(path, text)
     git = _git(note)
@@ -76,11 +82,12 @@ def set_summary(path: str, text: str, summary: Summary) -> str:
     found = note_parts.parts(note)
     if found.summary is None:
         at = found.prompts.start if found.prompts else _first_heading(note, found)
-        text = _spliced(text, at, summary_block(summary, here))
+        text = _spliced(text, at, clean(summary_block(summary, here)))
         if summary_id(summary.session_id) not in _note(path, text).body.blocks:
             raise _not_read(path)
         return text
-    return _replaced(text, found.summary, [one for one in summary_fields(summary, here) if one[1]])
+    fields = [(key, clean(value)) for key, value in summary_fields(summary, here) if value]
+    return _replaced(text, found.summary, fields)
 
 
 def _replaced(text: str, part: Part, fields: Sequence[tuple[str, str]]) -> str:

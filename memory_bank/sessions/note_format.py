@@ -45,6 +45,8 @@ from memory_bank.setting_sections import OBSERVATION_TYPES
 
 TYPE = "session"
 """The type of a session's note."""
+ID_LIMIT = 200
+"""Maximum number of characters of a session's id."""
 PROMPT_LIMIT = 2000
 """Maximum number of characters of a prompt in a note."""
 _UNTITLED = "Untitled"

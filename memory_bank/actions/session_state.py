@@ -1,0 +1,152 @@
+"""What actions on sessions need of a bank: the store, the project's name, the state of git."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.actions.hook_bank import project_name
+from memory_bank.bank import Bank
+from memory_bank.errors import BadInput
+from memory_bank.manifest import anchors, documents
+from memory_bank.manifest.documents import DocumentRow
+from memory_bank.repo import git
+from memory_bank.sessions.model import GitState, Session
+from memory_bank.sessions.note_format import TYPE
+from memory_bank.sessions.note_store import NoteStore
+from memory_bank.sessions.note_text import one_line
+from memory_bank.sessions.queue import EventQueue
+from memory_bank.sessions.redacted import Redact
+from memory_bank.sessions.redaction import redact
+
+_GIT_SECONDS = 60.0
+"""Seconds for which the state of git is kept while the files of its HEAD stay the same."""
+
+
+class IndexedNotes:
+    """The notes of sessions, as the index knows them: see `Notes`."""
+
+    def __init__(self, bank: Bank) -> None:
+        """Ask the index of a bank, which is updated first."""
+        self._bank = bank
+
+    def rows(self) -> list[DocumentRow]:
+        """Return the rows of the notes of sessions that are not archived, the oldest first."""
+        found = self._bank.answer(
+            lambda view: documents.with_field(view.manifest, "type", TYPE), None
+        )
+        return [row for row in found if session_id_of(row)]
+
+    def of_session(self, session_id: str) -> str:
+        """Return the path of a session's note; empty if it has none."""
+        found = self._bank.answer(
+            lambda view: documents.with_field(view.manifest, "session_id", session_id.casefold())
+        )
+        return next((row.key for row in found if session_id_of(row) == session_id), "")
+
+    def with_blocks(self, ids: Sequence[str]) -> dict[str, str]:
+        """Map those of some block ids that a note has to its path."""
+        return self._bank.answer(lambda view: anchors.keys_with(view.manifest, ids))
+
+    def all(self) -> list[str]:
+        """Return the paths of the notes of sessions."""
+        return [row.key for row in self.rows()]
+
+
+def session_id_of(row: DocumentRow) -> str:
+    """Return the id of the session whose note a document is; empty if it is none."""
+    extra = row.data.get("extra") or {}
+    return str(extra.get("session_id") or "") if row.data.get("type") == TYPE else ""
+
+
+def session_store(bank: Bank) -> NoteStore:
+    """Return the store of a bank's sessions, which implements `SessionStore`.
+
+    It is used by one thread at a time; `close` it in the end. Raises BadInput where memory is
+    turned off.
+    """
+    bank.settings.check_enabled()
+    queue = EventQueue(bank.layout.state(bank.id), bank.add_repaired)
+    return NoteStore(bank.store, queue, IndexedNotes(bank), redactor(bank))
+
+
+@contextmanager
+def opened(bank: Bank) -> Iterator[NoteStore]:
+    """Open the store of a bank's sessions for one step, in which no other thread has the bank."""
+    with bank.lock:
+        store = session_store(bank)
+        try:
+            yield store
+        finally:
+            store.close()
+
+
+def found(store: NoteStore, session_id: str) -> Session:
+    """Return a session; raise BadInput for an unknown one."""
+    known = store.get_session(session_id)
+    if known is None:
+        raise BadInput(
+            f"there is no session {one_line(session_id)[:60]!r}", "start it, or list the sessions"
+        )
+    return known
+
+
+def redactor(bank: Bank) -> Redact:
+    """Return what redacts a text by the bank's settings."""
+    return partial(redact, allowed=bank.settings.secrets.allow)
+
+
+def check_captured(bank: Bank) -> None:
+    """Raise BadInput where nothing of sessions is stored."""
+    if not bank.settings.sessions.capture:
+        where = bank.settings.origins.get("sessions.capture", "the settings")
+        raise BadInput("sessions are not captured in this project", f"set capture = true ({where})")
+
+
+def project_of(bank: Bank) -> str:
+    """Return the name of a bank's project: of the repository's main work tree, else its folder."""
+    return project_name(str(bank.layout.project))
+
+
+class _Kept(NamedTuple):
+    stamp: tuple[object, ...]
+    until: float
+    state: GitState | None
+
+
+_states: dict[Path, _Kept] = {}
+
+
+def git_state(folder: Path) -> GitState | None:
+    """Return what is checked out in the work tree of a folder; None outside git.
+
+    In one process, git is asked again when another commit or branch is checked out.
+    """
+    tree = git.worktree(folder)
+    if tree is None:
+        return None
+    stamp, now = _stamp(tree), time.monotonic()
+    kept = _states.get(tree)
+    if kept is None or kept.stamp != stamp or kept.until < now:
+        commit = git.head(tree)
+        root = kept.state.repository_id if kept and kept.state else git.root_commit(tree)
+        state = GitState(root or "", git.branch(tree), commit) if commit else None
+        kept = _states[tree] = _Kept(stamp, now + _GIT_SECONDS, state)
+    return kept.state
+
+
+def _stamp(tree: Path) -> tuple[object, ...]:
+    """Return what changes when another commit is checked out: HEAD and its log."""
+    folder = git.git_folder(tree)
+    stamps: list[object] = []
+    for name in ("HEAD", "logs/HEAD"):
+        try:
+            found = (folder or tree).joinpath(name).stat()
+            stamps += (found.st_mtime_ns, found.st_ino, found.st_size)
+        except OSError:
+            stamps.append(name)
+    return tuple(stamps)

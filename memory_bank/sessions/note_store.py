@@ -1,0 +1,311 @@
+"""The store of sessions as notes: what waits is in the queue, the rest is in Markdown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
+
+from memory_bank.errors import BadInput, NoteExists, NoteNotFound, SecretFound, UnreadableNote
+from memory_bank.notes.store import Store
+from memory_bank.sessions import note_edit, note_format
+from memory_bank.sessions.matching import matching, ordered
+from memory_bank.sessions.model import (
+    Event,
+    Observation,
+    ObservationQuery,
+    Prompt,
+    Session,
+    Summary,
+)
+from memory_bank.sessions.note_names import paths_of
+from memory_bank.sessions.note_text import one_line
+from memory_bank.sessions.notes_found import Notes
+from memory_bank.sessions.queue import OBSERVATION_STORED, EventQueue
+from memory_bank.sessions.redacted import Redact, redacted
+
+_COUNTS = ("input_tokens", "output_tokens", "redactions")
+
+
+class NoteStore:
+    """Sessions as notes of a bank: see `SessionStore`.
+
+    A note is written with the first observation or summary; before, a session is in the queue only.
+    """
+
+    name = "notes"
+
+    def __init__(self, store: Store, queue: EventQueue, notes: Notes, redact: Redact) -> None:
+        """Write by the bank's `store`; `notes` finds them, `redact` removes secrets from a text."""
+        self.queue = queue
+        self._store = store
+        self._notes = notes
+        self._redact = redact
+
+    def close(self) -> None:
+        """Close the queue's database; it is reopened when needed."""
+        self.queue.close()
+
+    def create_session(self, session: Session) -> bool:
+        """Store a new session; False if there is one of that id, which stays as it is."""
+        session = replace(session, session_id=_checked(session.session_id))
+        if self._known(session.session_id) is not None:
+            return False
+        if not self.queue.create_session(replace(session, path="")):
+            return False
+        for prompt in session.prompts:
+            self.queue.store_prompt(prompt)
+        if session.observations or session.summary:
+            self._write(session.session_id, session.observations, session.summary)
+        return True
+
+    def get_session(self, session_id: str) -> Session | None:
+        """Return a session with all that belongs to it; None if there is none."""
+        session_id = one_line(session_id)
+        row = self.queue.session(session_id)
+        note = self._note(session_id, row.path if row else "")
+        if row is not None and note is not None and row.path != note.path:
+            self.queue.update(session_id, note=note.path)
+        return _merged(row, note)
+
+    def title(self, session: Session) -> str:
+        """Return the title of a session's note, or the one that a new note would have."""
+        if session.path:
+            with suppress(NoteNotFound, UnreadableNote):
+                return self._store.read(session.path).title
+        return note_format.title_of(session)
+
+    def update_session(self, session: Session) -> None:
+        """Store the end, tokens, redactions and git state of a session that exists.
+
+        Raises BadInput for an unknown session.
+        """
+        found = self._wanted(session.session_id)
+        changes = {name: getattr(session, name) for name in (*_COUNTS, "ended_at", "git")}
+        self.queue.update(found.session_id, **changes)
+        if found.path:
+            changed = replace(found, **changes)
+            self._change(found.path, lambda text: note_edit.set_state(text, changed))
+
+    def store_prompt(self, prompt: Prompt) -> int:
+        """Store a prompt and return its number, the next one if it has number 0."""
+        session = self._wanted(prompt.session_id)
+        return self.queue.store_prompt(replace(prompt, session_id=session.session_id))
+
+    def get_prompts(self, session_id: str) -> list[Prompt]:
+        """Return the prompts of a session, by number."""
+        session = self.get_session(session_id)
+        return list(session.prompts) if session else []
+
+    def queue_pending(self, event: Event, key: str = "") -> int:
+        """Keep an event until it is compressed, durably, and return its id.
+
+        A second event of a session with the same `key` is not stored; the id is that of the first.
+        """
+        return self.queue.queue(replace(event, session_id=_checked(event.session_id)), key)
+
+    def get_pending(self, session_id: str = "", limit: int | None = None) -> list[Event]:
+        """Return the events of a session, or of all, that are not compressed yet, oldest first."""
+        return self.queue.pending(one_line(session_id), limit)
+
+    def remove_pending(self, ids: Collection[int]) -> None:
+        """Remove events whose observations are stored."""
+        self.queue.remove(ids)
+
+    def store_observation(self, observation: Observation) -> str:
+        """Store an observation in its session, unless one of its id is there; return its id."""
+        self.store_observations(observation.session_id, [observation])
+        return observation.id
+
+    def store_observations(
+        self, session_id: str, observations: Sequence[Observation]
+    ) -> list[Observation]:
+        """Store observations of one session in one write; return those that were not there."""
+        return self._write(session_id, observations, None)
+
+    def get_observation(self, observation_id: str) -> Observation | None:
+        """Return an observation; None if there is none."""
+        return next(iter(self.get_observations([observation_id])), None)
+
+    def get_observations(self, ids: Sequence[str]) -> list[Observation]:
+        """Return those of some observations that exist, in the order of their ids."""
+        paths = self._notes.with_blocks(ids)
+        sessions = self._all(dict.fromkeys(paths.values()))
+        found = {one.id: one for session in sessions for one in session.observations}
+        return [found[one] for one in dict.fromkeys(ids) if one in found]
+
+    def search_observations(self, query: ObservationQuery) -> list[Observation]:
+        """Return the observations that meet all conditions, as ordered by the query.
+
+        Without words, `relevance` means the newest first.
+        """
+        found = [one for session in self._all(self._notes.all()) for one in session.observations]
+        met = [one for one in found if matching(one, query)]
+        return ordered(met, query)[query.offset :][: query.limit]
+
+    def store_summary(self, summary: Summary) -> str:
+        """Store the summary of a session in place of a former one; return its id."""
+        self._write(summary.session_id, (), summary)
+        return note_format.summary_id(one_line(summary.session_id))
+
+    def get_summary(self, session_id: str) -> Summary | None:
+        """Return the summary of a session; None if it has none."""
+        session = self.get_session(session_id)
+        return session.summary if session else None
+
+    def sessions(self) -> list[Session]:
+        """Return all sessions, those in the queue only too, the newest first."""
+        ids = dict.fromkeys(one.session_id for one in self.queue.sessions())
+        ids.update((one.session_id, None) for one in self._all(self._notes.all()))
+        found = [session for one in ids if (session := self.get_session(one))]
+        return sorted(found, key=lambda one: (one.started_at, one.session_id), reverse=True)
+
+    def _known(self, session_id: str) -> Session | None:
+        """Return a session from the queue, else from its note, which the queue gets back."""
+        row = self.queue.session(session_id)
+        note = None if row else self._note(session_id)
+        if note is not None:
+            self.queue.create_session(note)
+            for prompt in note.prompts:
+                self.queue.store_prompt(prompt)
+        return row or note
+
+    def _wanted(self, session_id: str) -> Session:
+        session_id = _checked(session_id)
+        self._known(session_id)
+        found = self.get_session(session_id)
+        if found is None:
+            raise BadInput(f"there is no session {session_id[:60]!r}", "start it first")
+        return found
+
+    def _note(self, session_id: str, path: str = "") -> Session | None:
+        """Return the session of a note: the one at `path`, else wherever it is now."""
+        found = self._read(path) if path else None
+        if found is None or found.session_id != session_id:
+            path = self._notes.of_session(session_id)
+            found = self._read(path) if path else None
+        return found if found is not None and found.session_id == session_id else None
+
+    def _read(self, path: str) -> Session | None:
+        try:
+            return note_format.session_of(self._store.read(path))
+        except NoteNotFound:
+            return None
+
+    def _all(self, paths: Iterable[str]) -> Iterator[Session]:
+        """Yield the sessions of some notes that can be read."""
+        for path in paths:
+            with suppress(UnreadableNote):
+                if (session := self._read(path)) is not None:
+                    yield session
+
+    def _write(
+        self, session_id: str, observations: Sequence[Observation], summary: Summary | None
+    ) -> list[Observation]:
+        """Add to the note of a session, which is made if there is none; return what is new."""
+        session = self._wanted(session_id)
+        path = session.path or next(paths_of(session, observations, summary))
+        with self._writing(path):
+            session = self._wanted(session_id)
+            there = {one.id for one in session.observations}
+            new = [one for one in observations if one.id not in there]
+            if new or summary is not None:
+                try:
+                    self._put(session, new, summary, clean=lambda block: block)
+                except SecretFound:
+                    self._put_redacted(session, new, summary)
+        for one in new:
+            self.queue.announce(OBSERVATION_STORED, session.session_id, observation_id=one.id)
+        if summary is not None:
+            self.queue.update(session.session_id, summary=_json(summary))
+        return new
+
+    @contextmanager
+    def _writing(self, path: str) -> Iterator[None]:
+        """Hold the lock of the folder that a note is in."""
+        del path
+        with self._store.writing():
+            yield
+
+    def _put(
+        self,
+        session: Session,
+        new: Sequence[Observation],
+        summary: Summary | None,
+        clean: Callable[[str], str],
+    ) -> None:
+        if not session.path:
+            self._create(replace(session, observations=tuple(new), summary=summary), clean)
+            return
+        path = session.path
+
+        def edit(text: str) -> str:
+            text = note_edit.set_state(text, session)
+            text = note_edit.add_prompts(path, text, session.prompts, clean)
+            if summary is not None:
+                text = note_edit.set_summary(path, text, summary, clean)
+            return note_edit.add_observations(path, text, new, clean)
+
+        self._change(path, edit)
+
+    def _put_redacted(
+        self, session: Session, new: Sequence[Observation], summary: Summary | None
+    ) -> None:
+        """Write without the secrets that were not found before, since nothing may be lost."""
+        whole = replace(session, observations=tuple(new), summary=summary)
+        bare, count = redacted(whole, self._redact)
+        self._put(
+            replace(session, prompts=bare.prompts, project=bare.project),
+            bare.observations,
+            bare.summary,
+            clean=lambda block: self._redact(block).text,
+        )
+        self.queue.add_counts(session.session_id, redactions=max(1, count))
+
+    def _create(self, session: Session, clean: Callable[[str], str]) -> None:
+        text = clean(note_format.render(session))
+        for path in paths_of(session, session.observations, session.summary):
+            try:
+                self._store.create(path, text)
+            except NoteExists:
+                continue
+            self.queue.update(session.session_id, note=path)
+            return
+        raise NoteExists(f"all names for the note of session {session.session_id[:60]} are taken")
+
+    def _change(self, path: str, edit: Callable[[str], str]) -> None:
+        self._store.change(path, edit)
+
+
+def _checked(session_id: str) -> str:
+    """Return the id of a session on one line; raise BadInput for an empty or a long one."""
+    found = one_line(session_id)
+    if not found or len(found) > note_format.ID_LIMIT:
+        raise BadInput(
+            f"{found[:60]!r} is not the id of a session",
+            f"give the one of the agent's program: 1 to {note_format.ID_LIMIT} characters",
+        )
+    return found
+
+
+def _merged(row: Session | None, note: Session | None) -> Session | None:
+    """Return a session as the queue and its note tell it."""
+    if row is None:
+        return note
+    if note is None:
+        return replace(row, path="")
+    prompts = {prompt.prompt_number: prompt for prompt in (*note.prompts, *row.prompts)}
+    return replace(
+        note,
+        agent=note.agent or row.agent,
+        ended_at=row.ended_at,
+        git=note.git or row.git,
+        prompts=tuple(prompts[number] for number in sorted(prompts)),
+        last_prompt_number=max(prompts, default=0),
+        **{name: max(getattr(row, name), getattr(note, name)) for name in _COUNTS},
+    )
+
+
+def _json(summary: Summary) -> str:
+    return json.dumps(asdict(summary), ensure_ascii=False, default=str)

@@ -1,0 +1,154 @@
+"""Every store of sessions keeps the contract of sessions/base.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from memory_bank import Bank
+from memory_bank.actions.session_state import session_store
+from memory_bank.errors import BadInput
+from memory_bank.sessions.base import SessionStore
+from memory_bank.sessions.model import (
+    Event,
+    Observation,
+    ObservationQuery,
+    Prompt,
+    Session,
+)
+from memory_bank.sessions.note_format import settled_observation, settled_summary
+from tests.sessions.sessions_of import OBSERVATION, SESSION, START, SUMMARY
+
+STORES: dict[str, Callable[[Bank], SessionStore]] = {"notes": session_store}
+ID = SESSION.session_id
+BEGUN = Session(ID, "shop", START, agent="claude-code", git=SESSION.git)
+EVENT = Event(0, ID, "Bash", '{"command": "ls"}', "a.py", 0, START)
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, bank: Bank) -> Iterator[SessionStore]:
+    made = STORES[request.param](bank)
+    assert made.name == request.param
+    yield made
+    made.close()  # type: ignore[attr-defined]
+
+
+def numbered(number: int, **changes: object) -> Observation:
+    made = replace(
+        OBSERVATION,
+        id=f"obs-{number:012x}",
+        created_at=START + timedelta(minutes=number),
+        **changes,  # type: ignore[arg-type]
+    )
+    return settled_observation(made)
+
+
+def test_a_session_is_created_once_and_updated(store: SessionStore) -> None:
+    assert store.get_session(ID) is None
+    assert store.create_session(BEGUN)
+    assert not store.create_session(replace(BEGUN, project="other"))
+    assert store.get_session(ID) == BEGUN
+    ended = replace(BEGUN, ended_at=START + timedelta(hours=1), input_tokens=5, redactions=1)
+    store.update_session(ended)
+    assert store.get_session(ID) == ended
+    store.update_session(replace(ended, ended_at=None))
+    assert store.get_session(ID) == replace(ended, ended_at=None)
+    with pytest.raises(BadInput):
+        store.update_session(replace(BEGUN, session_id="unknown"))
+
+
+def test_prompts_are_numbered(store: SessionStore) -> None:
+    store.create_session(BEGUN)
+    assert [store.store_prompt(Prompt(ID, 0, text, START)) for text in ("a", "b")] == [1, 2]
+    assert store.get_prompts(ID) == [Prompt(ID, 1, "a", START), Prompt(ID, 2, "b", START)]
+    assert store.get_prompts("unknown") == []
+    found = store.get_session(ID)
+    assert found is not None
+    assert found.last_prompt_number == 2
+    with pytest.raises(BadInput):
+        store.store_prompt(Prompt("unknown", 0, "a", START))
+
+
+def test_events_wait_until_they_are_removed(store: SessionStore) -> None:
+    store.create_session(BEGUN)
+    store.create_session(replace(BEGUN, session_id="second"))
+    first = store.queue_pending(EVENT, "k")
+    assert store.queue_pending(replace(EVENT, tool_name="Other"), "k") == first
+    second = store.queue_pending(replace(EVENT, session_id="second", failed=True))
+    assert [event.id for event in store.get_pending()] == [first, second]
+    assert store.get_pending(ID) == [replace(EVENT, id=first)]
+    assert [event.id for event in store.get_pending(limit=1)] == [first]
+    store.remove_pending([first])
+    assert [event.id for event in store.get_pending()] == [second]
+
+
+def test_observations_are_stored_once(store: SessionStore) -> None:
+    store.create_session(BEGUN)
+    first, second = numbered(1), numbered(2, narrative="# Not a heading\n\n^obs-000000000001")
+    assert store.store_observation(first) == first.id
+    assert store.store_observation(second) == second.id
+    assert store.store_observation(replace(first, title="Other")) == first.id
+    assert store.get_observation(first.id) == first
+    assert store.get_observation("obs-aaaaaaaaaaaa") is None
+    wanted = [second.id, "obs-aaaaaaaaaaaa", first.id, second.id]
+    assert store.get_observations(wanted) == [second, first]
+    found = store.get_session(ID)
+    assert found is not None
+    assert found.observations == (first, second)
+    with pytest.raises(BadInput):
+        store.store_observation(replace(first, session_id="unknown", id="obs-cccccccccccc"))
+
+
+def test_a_summary_replaces_the_former_one(store: SessionStore) -> None:
+    store.create_session(BEGUN)
+    assert store.get_summary(ID) is None
+    assert store.store_summary(replace(SUMMARY, request="First")) == SUMMARY.id
+    assert store.store_summary(SUMMARY) == SUMMARY.id
+    assert store.get_summary(ID) == settled_summary(SUMMARY)
+    assert store.get_summary("unknown") is None
+
+
+def test_a_whole_session_is_created_at_once(store: SessionStore) -> None:
+    assert store.create_session(SESSION)
+    found = store.get_session(ID)
+    assert found is not None
+    assert replace(found, path="") == SESSION
+
+
+def test_search_meets_all_conditions(store: SessionStore) -> None:
+    store.create_session(BEGUN)
+    store.create_session(replace(BEGUN, session_id="second", project="Other"))
+    ones = [
+        numbered(1, title="Retry the payment", obs_type="bugfix", concepts=("retries",)),
+        numbered(
+            2,
+            title="Choose a queue",
+            concepts=(),
+            obs_type="decision",
+            files_modified=("src/q.py",),
+        ),
+        numbered(3, title="Payment payment", concepts=(), session_id="second", project="Other"),
+    ]
+    for one in ones:
+        store.store_observation(one)
+
+    def found(**conditions: object) -> list[int]:
+        hits = store.search_observations(ObservationQuery(**conditions))  # type: ignore[arg-type]
+        return [int(one.id.removeprefix("obs-"), 16) for one in hits]
+
+    assert found() == [3, 2, 1]
+    assert found(order_by="date_asc") == [1, 2, 3]
+    assert found(limit=1, offset=1) == [2]
+    assert found(project="shop") == [2, 1]
+    assert found(project="OTHER") == [3]
+    assert found(obs_types=("decision", "feature")) == [2]
+    assert found(concepts=("Retries",)) == [1]
+    assert found(files=("./src/q.py",)) == [2]
+    assert found(session_id="second") == [3]
+    assert found(since=START + timedelta(minutes=2)) == [3, 2]
+    assert found(before=datetime(2026, 11, 22, 10, 2, tzinfo=UTC)) == [1]
+    assert set(found(query="payment")) == {1, 3}
+    assert found(query="queue") == [2]
