@@ -2,17 +2,269 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from memory_bank.sessions.compression.drafts import Draft
-from memory_bank.sessions.compression.unchanged import drafts as one_each
+from memory_bank.sessions.compression import grouping, looks, outcomes, runners, shell, wording
+from memory_bank.sessions.compression.changes import FileChange
+from memory_bank.sessions.compression.drafts import Draft, cut
+from memory_bank.sessions.compression.items import Item, Sort
+from memory_bank.sessions.compression.paths import Paths
+from memory_bank.sessions.compression.tool_calls import ToolCall, read
 from memory_bank.sessions.model import Event, Prompt
+
+_MOST_OPEN = 5
+_REPLACES = re.compile(
+    r"s(?P<mark>[/|#,@])(?P<old>.+?)(?P=mark)(?P<new>.*?)(?P=mark)(?P<flags>\w*)"
+)
+_HERE = re.compile(r"^\$\(cat <<-?['\"]?(\w+)['\"]?\n|\n[ \t]*(?:EOF|END|MSG|COMMIT|EOM)\n?\)?\s*$")
+_MESSAGE = ("-m", "--message", "-am", "-qm", "-qam", "-aqm", "-sm", "-asm")
 
 
 def drafts(
     events: Sequence[Event], prompts: Sequence[Prompt], project_root: Path | None
 ) -> tuple[Draft, ...]:
-    """Return the observations of a batch of events of one session."""
-    del prompts
-    return one_each(events, project_root)
+    """Return the observations of a batch of events of one session.
+
+    Each event is behind one of them. Each file that was changed is among their files, each command
+    that failed is in their text.
+    """
+    batch = _Batch(Paths(project_root))
+    for event in events:
+        batch.take(read(event))
+    batch.end()
+    asked = {prompt.prompt_number: prompt.prompt_text for prompt in prompts}
+    found = grouping.grouped(batch.items, asked)
+    words = wording.Wording(asked, batch.paths)
+    return tuple(words.draft(item) for item in sorted(found, key=lambda one: (one.when, one.order)))
+
+
+class _Batch:
+    """The events of a batch, taken one after the other."""
+
+    def __init__(self, paths: Paths) -> None:
+        self.paths = paths
+        self.items = list[Item]()
+        self._edits = dict[tuple[int, str], Item]()
+        self._failing = dict[str, tuple[Item, runners.Run]]()
+        self._looks = list[ToolCall]()
+        self._steps: tuple[tuple[str, str], ...] = ()
+        self._uncommitted = list[Item]()
+        self._made = 0
+
+    def take(self, call: ToolCall) -> None:
+        """Add one call."""
+        if self._looks and self._looks[-1].event.prompt_number != call.event.prompt_number:
+            self._fold(None)
+        if call.kind == "edit" and call.changes:
+            self._edit(call, call.changes)
+        elif call.kind == "command" and call.command:
+            self._command(call)
+        elif call.kind == "agent" and not call.failed:
+            item = self._item("agent", call)
+            item.title, item.narrative = looks.agent(call)
+            self._fold(item)
+        elif call.kind == "plan":
+            self._steps = call.steps or self._steps
+            self._looks.append(call)
+        else:
+            self._looks.append(call)
+
+    def end(self) -> None:
+        """Fold what is left, and note the open steps of the plan."""
+        self._fold(None)
+        if self._steps and self.items:
+            still = [step for step, status in self._steps if status == "open" and step]
+            self.items[-1].facts += [f"still open: {step}" for step in still[:_MOST_OPEN]]
+
+    def _item(self, sort: Sort, call: ToolCall, *, own: bool = True) -> Item:
+        self._made += 1
+        item = Item(sort, call.event.prompt_number, self._made, call.event.created_at)
+        if own:
+            item.take(call)
+        self.items.append(item)
+        return item
+
+    def _fold(self, item: Item | None) -> None:
+        """Add what was read meanwhile to an item; without one, to the last of the prompt."""
+        waiting, self._looks = self._looks, []
+        if not waiting:
+            return
+        prompt = waiting[0].event.prompt_number
+        if item is None:
+            same = [one for one in self.items if one.prompt == prompt and one.sort != "failure"]
+            item = same[-1] if same else None
+        alone = item is None
+        if item is None:
+            item = self._item("look", waiting[0], own=False)
+        for call in waiting:
+            item.take(call)
+        looks.add(item, waiting, self.paths, alone=alone)
+
+    def _edit(self, call: ToolCall, changes: Sequence[FileChange]) -> Item | None:
+        first: Item | None = None
+        for change in changes:
+            path = self.paths.shown(change.path, call.event.cwd)
+            moved = self.paths.shown(change.moved_to, call.event.cwd) if change.moved_to else ""
+            key = call.event.prompt_number, path
+            item = self._edits.get(key)
+            if item is None:
+                item = self._edits[key] = self._item("edit", call, own=False)
+                self._uncommitted.append(item)
+            shown = FileChange(
+                path, change.action, change.removed, change.added, change.kept, moved
+            )
+            item.changes.setdefault(path, []).append(shown)
+            item.modified += filter(None, (path, moved))
+            item.when = max(item.when, call.event.created_at)
+            for failure, _ in self._failing.values():
+                if item not in failure.fixes:
+                    failure.fixes.append(item)
+            first = first or item
+        if first:
+            first.take(call)
+            self._fold(first)
+        return first
+
+    def _command(self, call: ToolCall) -> None:
+        steps = shell.steps(call.command)
+        looking = shell.only_looks(steps)
+        run = runners.run_of(steps)
+        counts = outcomes.Tests(0, 0) if looking else outcomes.tests(call.output)
+        failed = call.failed or counts.failed > 0
+        if not failed and not looking and call.exit_code is None and isinstance(call.answer, str):
+            failed = outcomes.says_failure(call.output)
+        if looking:
+            self._looks.append(call)
+            return
+        written = [] if call.failed else [write for step in steps for write in shell.writes(step)]
+        if written:
+            self._edit(call, [_written(write) for write in written])
+        commit = None if failed else _commit(steps)
+        if failed:
+            self._failure(call, run, counts, owned=bool(written))
+        elif commit is not None:
+            self._commit(call, commit)
+        elif not self._pass(call, run, counts) and not written:
+            self._other(call, run, counts)
+
+    def _failure(
+        self, call: ToolCall, run: runners.Run, counts: outcomes.Tests, *, owned: bool
+    ) -> None:
+        shown = cut(shell.shown(call.command), 160)
+        problem = outcomes.problem(call.output)
+        known = self._failing.get(shown)
+        item = known[0] if known else self._item("failure", call, own=False)
+        if not owned:
+            item.take(call)
+        item.times += known is not None
+        item.command, item.runner, item.where = shown, run.runner, problem.where
+        item.message = self.paths.short(problem.message)
+        item.narrative = "\n".join(problem.lines)
+        item.facts = [*item.facts, looks.failure_fact(call, counts)]
+        if problem.where:
+            item.facts.append(f"at {self.paths.shown(problem.where, call.event.cwd)}")
+        self._failing[shown] = item, run
+        self._fold(item)
+
+    def _pass(self, call: ToolCall, run: runners.Run, counts: outcomes.Tests) -> bool:
+        """Resolve the failures that a command that passes covers; tell whether there were any."""
+        shown = cut(shell.shown(call.command), 160)
+        found = [
+            key
+            for key, (item, then) in self._failing.items()
+            if key == shown or runners.covers(run, then, item.where)
+        ]
+        owner: Item | None = None
+        for key in found:
+            failure, _ = self._failing.pop(key)
+            fixes = [item for item in failure.fixes if item in self.items]
+            if fixes:
+                owner = wording.main_edit(fixes)
+                owner.resolved.append(failure)
+                owner.events += failure.events
+                owner.tokens += failure.tokens
+                owner.reads += failure.reads
+                self.items.remove(failure)
+            else:
+                owner = failure
+                failure.facts.append(f"{shown} passes later, without an edit between")
+        if owner:
+            owner.take(call)
+            owner.facts.append(_passes(shown, counts))
+            self._fold(owner)
+        return owner is not None
+
+    def _other(self, call: ToolCall, run: runners.Run, counts: outcomes.Tests) -> None:
+        """Take a command that succeeded: a check, or anything else."""
+        shown = cut(shell.shown(call.command), 160)
+        prompt = call.event.prompt_number
+        before = [one for one in self.items if one.prompt == prompt and one.sort == "edit"]
+        if run.check and before:
+            before[-1].take(call)
+            before[-1].facts.append(_passes(shown, counts))
+            self._fold(before[-1])
+            return
+        last = self.items[-1] if self.items else None
+        if last and last.sort in ("run", "check") and last.prompt == prompt:
+            last.take(call)
+            item = last
+        else:
+            item = self._item("check" if run.check else "run", call)
+        looks.ran(item, call, shown, counts if run.check else None)
+        self._fold(item)
+
+    def _commit(self, call: ToolCall, message: str) -> None:
+        """Make one item of the edits that a commit has."""
+        edits = [item for item in self._uncommitted if item in self.items]
+        same = [item for item in edits if item.prompt == call.event.prompt_number]
+        edits, self._uncommitted = same or edits, []
+        if not edits:
+            item = self._item("run", call)
+            item.commit = message
+            looks.ran(item, call, cut(shell.shown(call.command), 160), None)
+        else:
+            item, *others = edits
+            item.describe()
+            for other in others:
+                other.describe()
+                item.absorb(other)
+                self.items.remove(other)
+                for failure, _ in self._failing.values():
+                    failure.fixes = [item if fix is other else fix for fix in failure.fixes]
+            item.take(call)
+            item.commit = message
+            item.prompt = call.event.prompt_number
+        self._edits = {
+            key: one for key, one in self._edits.items() if one in self.items and not one.commit
+        }
+        self._fold(item)
+
+
+def _passes(shown: str, counts: outcomes.Tests) -> str:
+    return f"`{shown}` passes" + (f": {counts.shown}" if counts.shown else "")
+
+
+def _written(write: shell.Write) -> FileChange:
+    """Return what a command line does to a file as a change."""
+    if write.how == "move":
+        return FileChange(write.path, "move", moved_to=write.moved_to)
+    if write.how == "delete":
+        return FileChange(write.path, "delete")
+    replaced = _REPLACES.fullmatch(write.text.strip())
+    if replaced is not None:
+        old, new = (text.replace(r"\b", "") for text in replaced.group("old", "new"))
+        times = 2 if "g" in replaced["flags"] else 1  # in more places than one, as a rename is
+        return FileChange(write.path, "update", (old,) * times, (new,) * times)
+    lines = tuple(write.text.splitlines())
+    return FileChange(write.path, "add" if write.how == "add" else "update", added=lines)
+
+
+def _commit(steps: Sequence[shell.Step]) -> str | None:
+    """Return the message of a `git commit`; None if there is none among the commands."""
+    for step in steps:
+        if step.program == "git-commit":
+            given = [_HERE.sub("", text) for text in shell.option(step, *_MESSAGE)]
+            return "\n\n".join(text.strip() for text in given) or step.here
+    return None

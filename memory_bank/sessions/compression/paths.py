@@ -35,6 +35,13 @@ class Paths:
             return "~" + whole[len(home) :]
         return whole
 
+    def short(self, text: str) -> str:
+        """Return a text in which paths of the project begin below it."""
+        for root in self._roots:
+            if root and root in text:
+                text = text.replace(f"{root}/", "")
+        return text
+
     def outside(self, shown: str) -> bool:
         """Tell whether a shown path is none of the project."""
         return shown.startswith(("/", "~/", "../")) or bool(_WINDOWS.match(shown))

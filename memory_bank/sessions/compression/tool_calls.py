@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -59,7 +59,7 @@ _WRAPPING = re.compile(
     r"^(?:Exit Code: -?\d+|Exit code:? -?\d+|Process exited with code -?\d+"
     r"|Process Group PGID: \d+|Background PIDs: .{0,80}|Directory: .{0,300}|Signal: .{0,40}"
     r"|Chunk ID: .{0,40}|Wall time: .{0,60}|Original token count: \d+|Total output lines: \d+"
-    r"|Warning: truncated output.{0,120}|<shellId: .{0,80}>"
+    r"|Warning: truncated output.{0,120}|<shellId: .{0,80}>|</?untrusted_context>"
     r"|(?:Stdout|Stderr|Error): \((?:none|empty)\)|Output:)[ \t]*$|^(?:Output|Stdout|Stderr): ",
     re.MULTILINE,
 )
@@ -85,7 +85,8 @@ class ToolCall:
                 return given
             if isinstance(given, list) and given:
                 words = [str(word) for word in given[:1000]]
-                return words[-1] if "-c" in words[-2][-3:] else shlex.join(words)
+                script = len(words) > 1 and bool(re.fullmatch(r"-[a-z]{0,3}c", words[-2]))
+                return words[-1] if script else shlex.join(words)
         return ""
 
     @cached_property
@@ -227,7 +228,7 @@ def _changes(call: ToolCall) -> Iterator[FileChange]:
     if patch:
         yield from changes.of_patch(patch)
         return
-    listed = answer.get("changes") if isinstance(answer, dict) else None
+    listed = arguments.get("changes") or (isinstance(answer, dict) and answer.get("changes"))
     if isinstance(listed, dict):
         yield from _listed(listed)
         return
@@ -287,15 +288,15 @@ def _hunks(patch: object) -> list[str]:
 
 def _listed(listed: Mapping[str, Any]) -> Iterator[FileChange]:
     """Yield changes that a client lists by path, as in Codex's file changes."""
-    for path, change in list(listed.items())[:1000]:
-        kind = _first(change, ("type", "kind")) if isinstance(change, dict) else ""
-        action: changes.Action = (
-            "add" if kind == "add" else "delete" if kind == "delete" else "update"
-        )
-        diff = (
-            _first(change, ("unified_diff", "diff", "content")) if isinstance(change, dict) else ""
-        )
-        if action == "add" and not diff.startswith(("@@", "---")):
-            yield changes.between(path, "", diff, action)
+    for path, given in list(listed.items())[:1000]:
+        change = given if isinstance(given, dict) else {}
+        kind, moved = _first(change, ("type", "kind")), _first(change, ("move_path",))
+        diff = _first(change, ("unified_diff", "diff", "content"))
+        if kind in ("add", "delete") and not diff.startswith(("@@", "---")):
+            sides = ("", diff) if kind == "add" else (diff, "")
+            yield changes.between(path, *sides, "add" if kind == "add" else "delete")
         else:
-            yield changes.of_lines(path, diff.splitlines()[:20_000], action)
+            found = changes.of_lines(
+                path, diff.splitlines()[:20_000], "move" if moved else "update"
+            )
+            yield replace(found, moved_to=moved)

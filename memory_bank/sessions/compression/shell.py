@@ -1,0 +1,288 @@
+"""Command lines of a shell: their simple commands, and the files that they read and change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+_TOKEN = re.compile(
+    r"(?P<blank>[ \t]+|\\\n)|(?P<comment>(?<![^\s;&|(])\#[^\n]*)"
+    r"|(?P<here><<-?[ \t]*(?P<quote>['\"\\]?)(?P<mark>[A-Za-z_]\w{0,40})(?P=quote)?)"
+    r"|(?P<out>(?:\d|&)?>>?\|?(?!&)|(?:\d)?>&(?=[^\d-]))|(?P<dup>\d?[<>]&[\d-]?)|(?P<in><(?!<)|<<<)"
+    r"|(?P<end>&&|\|\||[;\n|&()]|\$\()"
+    r"|(?P<word>(?:'[^']*'|\"(?:[^\"\\]|\\.)*\"|\\.|\$(?!\()|[^\s;&|<>()'\"\\$])+)|(?P<odd>.)",
+    re.DOTALL,
+)
+_MOST, _MOST_STEPS, _LONGEST = 60_000, 200, 400
+_ASSIGNED = re.compile(r"[A-Za-z_]\w{0,60}=")
+_WRAPPERS = {
+    "sudo": 0, "time": 0, "nohup": 0, "env": 0, "command": 0, "exec": 0, "xargs": 0, "then": 0, "do": 0,
+    "else": 0, "timeout": 1, "nice": 0, "stdbuf": 0, "if": 0, "!": 0, "{": 0, "while": 0,
+}  # fmt: skip
+"""Words before a command, with the number of their own arguments."""
+_FILTERS = frozenset(
+    "tail head grep cat tee less more sed awk sort uniq wc tr cut jq column rg".split()
+)
+_READERS = frozenset(
+    "cat head tail less more nl bat batcat sed awk wc type get-content gc od xxd hexdump strings jq diff".split()
+)
+_SEEKERS = frozenset(
+    "ls find fd grep rg ag egrep fgrep tree git-grep git-log git-diff git-show git-status git-branch git-blame git-remote"
+    " git-rev-parse git-ls-files git-stash-list pwd cd echo printf which whereis type env printenv date du df stat file test"
+    " [ true : sleep wait sort uniq cut tr export set source . pushd popd select-string get-childitem dir id whoami uname"
+    " ps jobs history clear ".split()
+)
+_GIT_FLAGS = frozenset(["-C", "-c", "--git-dir", "--work-tree"])
+_SCRIPT_FIRST = frozenset(["sed", "awk", "jq", "grep", "rg", "egrep", "fgrep", "ag"])
+
+
+@dataclass(slots=True)
+class Step:
+    """A simple command: its words without quotes, and where its output goes."""
+
+    words: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+    here: str = ""
+    """The text of its here-document."""
+    piped: bool = False
+    """Whether it reads what the command before it writes."""
+    folder: str = ""
+    """Where `cd` has led, below the folder at the start; empty if nowhere else."""
+
+    @property
+    def program(self) -> str:
+        """Its program's name in lower case, with the subcommand of git: `git-commit`."""
+        words = self.arguments
+        if not words:
+            return ""
+        name = words[0].replace("\\", "/").rpartition("/")[2].casefold().removesuffix(".exe")
+        if name == "git":
+            rest = _after_flags(words[1:])
+            return f"git-{rest[0]}" if rest else "git"
+        return name
+
+    @property
+    def arguments(self) -> list[str]:
+        """Its words without assignments and wrappers such as `sudo`."""
+        words, at = self.words, 0
+        while at < len(words):
+            if _ASSIGNED.match(words[at]):
+                at += 1
+            elif words[at] in _WRAPPERS and at + 1 < len(words):
+                skip = _WRAPPERS[words[at]]
+                at += 1
+                while at < len(words) and words[at].startswith("-"):
+                    at += 1
+                at += skip
+            else:
+                break
+        return words[at:]
+
+
+class Write(NamedTuple):
+    """A file that a command changes."""
+
+    path: str
+    how: str
+    """`add`, `update`, `delete` or `move`."""
+    text: str = ""
+    """What is written, if the command line has it."""
+    moved_to: str = ""
+
+
+def steps(command: str) -> list[Step]:
+    """Return the simple commands of a command line; a text that is no shell gives odd words."""
+    command = command[:_MOST]
+    made, step, at, target = list[Step](), Step(), 0, ""
+    waiting = list[tuple[Step, str]]()
+    while at < len(command) and len(made) < _MOST_STEPS:
+        found = _TOKEN.match(command, at)
+        if found is None:
+            break
+        kind, text, at = found.lastgroup or "", found[0], found.end()
+        if found["here"]:
+            waiting.append((step, found["mark"]))
+        elif found["out"] or found["in"]:
+            target = ">" if found["out"] else "<"
+        elif kind == "word":
+            _place(step, unquoted(text), target)
+            target = ""
+        elif kind == "end":
+            if step.words or step.outputs:
+                made.append(step)
+            step, target = Step(piped=text == "|", folder=_folder(step)), ""
+            if text == "\n" and waiting:
+                at = _here(command, at, waiting)
+    return [*made, step] if step.words or step.outputs else made
+
+
+def _folder(step: Step) -> str:
+    """Return the folder in which the next command runs."""
+    if step.program != "cd" or len(step.words) < 2:  # noqa: PLR2004 - `cd` and its folder
+        return step.folder
+    return _below(step, step.words[1])
+
+
+def _below(step: Step, path: str) -> str:
+    """Return a path of a command below the folder at the start."""
+    if not step.folder or path.startswith(("/", "~")) or path[1:2] == ":":
+        return path
+    return f"{step.folder.rstrip('/')}/{path}"
+
+
+def _place(step: Step, word: str, target: str) -> None:
+    if target == ">":
+        step.outputs.append(word)
+    elif target == "<":
+        step.inputs.append(word)
+    else:
+        step.words.append(word)
+
+
+def _here(command: str, at: int, waiting: list[tuple[Step, str]]) -> int:
+    """Take the here-documents that begin at a position; return where they end."""
+    for step, mark in waiting:
+        end = re.compile(rf"^\t*{re.escape(mark)}[ \t]*$", re.MULTILINE).search(command, at)
+        step.here = command[at : end.start() if end else len(command)]
+        at = min(end.end() + 1, len(command)) if end else len(command)
+    waiting.clear()
+    return at
+
+
+def unquoted(word: str) -> str:
+    """Return a word without its quotes and escapes."""
+    if not any(mark in word for mark in "'\"\\"):
+        return word
+    return re.sub(
+        r"'([^']*)'|\"((?:[^\"\\]|\\.)*)\"|\\(.)",
+        lambda found: found[1] or (found[2] or "").replace('\\"', '"') or found[3] or "",
+        word,
+        flags=re.DOTALL,
+    )
+
+
+def writes(step: Step) -> Iterator[Write]:
+    """Yield the files that a command changes, as far as its words say so."""
+    for one in _writes(step):
+        moved = _below(step, one.moved_to) if one.moved_to else ""
+        yield one._replace(path=_below(step, one.path), moved_to=moved)
+
+
+def _writes(step: Step) -> Iterator[Write]:
+    for path in step.outputs:
+        if _is_file(path):
+            yield Write(path, "add" if step.here else "update", step.here)
+    program, words = step.program, step.arguments[1:]
+    if program.startswith("git-"):
+        words = _after_flags(words)[1:]
+    if program in ("sed", "gsed", "perl") and any(map(_in_place, words)):
+        yield from _edited_in_place(words)
+    elif program in ("git-checkout", "git-restore"):
+        after = words.index("--") + 1 if "--" in words else len(words)
+        yield from (Write(path, "update") for path in words[after:])
+    else:
+        yield from _named(program, step, [word for word in words if _is_file(word)])
+
+
+def _named(program: str, step: Step, files: list[str]) -> Iterator[Write]:
+    """Yield the files that are arguments of a command that changes files."""
+    if program == "tee":
+        yield from (Write(path, "add" if step.here else "update", step.here) for path in files)
+    elif program in ("mv", "git-mv", "move", "move-item") and len(files) > 1:
+        yield from (Write(path, "move", moved_to=_into(path, files)) for path in files[:-1])
+    elif program in ("cp", "copy", "copy-item", "install") and len(files) > 1:
+        yield from (Write(_into(path, files), "add") for path in files[:-1])
+    elif program in ("rm", "git-rm", "del", "remove-item", "unlink"):
+        yield from (Write(path, "delete") for path in files)
+    elif program in ("touch", "truncate", "new-item"):
+        yield from (Write(path, "add") for path in files)
+
+
+def _edited_in_place(words: list[str]) -> Iterator[Write]:
+    """Yield the files that `sed -i` changes; the text of each is its script."""
+    scripts, files, taken = list[str](), list[str](), False
+    for word in words:
+        if taken:
+            scripts.append(word)
+            taken = False
+        elif word in ("-e", "--expression", "-pe"):
+            taken = True
+        elif not word.startswith("-"):
+            (files if scripts else scripts).append(word)
+    yield from (Write(path, "update", "\n".join(scripts)) for path in files if _is_file(path))
+
+
+def _into(path: str, files: list[str]) -> str:
+    target = files[-1]
+    if target.endswith("/") or len(files) > 2:  # noqa: PLR2004 - several files go into a folder
+        return f"{target.rstrip('/')}/{path.rstrip('/').rpartition('/')[2]}"
+    return target
+
+
+def _in_place(word: str) -> bool:
+    return bool(
+        re.fullmatch(r"-[a-zA-Z]{0,4}i(?:\..{0,10})?[a-zA-Z]{0,3}|--in-place(?:=.*)?", word)
+    )
+
+
+def _is_file(path: str) -> bool:
+    return bool(path) and not re.match(r"/dev/|[&$*-]|\d+$|https?:", path) and len(path) < _LONGEST
+
+
+def reads(step: Step) -> Iterator[str]:
+    """Yield the files that a command shows."""
+    yield from (_below(step, path) for path in step.inputs if _is_file(path))
+    if step.program in _READERS:
+        words = [word for word in step.arguments[1:] if not word.startswith(("-", "+"))]
+        if step.program in _SCRIPT_FIRST:
+            words = words[1:]
+        for word in words:
+            if _is_file(word) and re.search(r"[./\\]|^[A-Z]\w+$", word):
+                yield _below(step, word)
+
+
+def only_looks(found: list[Step]) -> bool:
+    """Tell whether commands only read, search or list, and change nothing."""
+    return bool(found) and all(
+        (step.program in _READERS or step.program in _SEEKERS) and not list(writes(step))
+        for step in found
+    )
+
+
+def shown(command: str) -> str:
+    """Return a command line for people: without `cd`, assignments, filters and redirections."""
+    kept = list[str]()
+    for step in steps(command):
+        if (step.piped and step.program in _FILTERS) or step.program in (
+            "cd",
+            "export",
+            "set",
+            "source",
+        ):
+            continue
+        words = step.words
+        while len(words) > 1 and _ASSIGNED.match(words[0]):
+            words = words[1:]
+        kept.append(" ".join(word if word.split() == [word] else f'"{word}"' for word in words))
+    return "; ".join(filter(None, kept)) or " ".join(command.split())
+
+
+def _after_flags(words: list[str]) -> list[str]:
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in _GIT_FLAGS else 1
+    return words[at:]
+
+
+def option(step: Step, *names: str) -> list[str]:
+    """Return the values of an option, as of `-m` in `git commit -am "…" -m "…"`."""
+    found, words = list[str](), step.words
+    for at, word in enumerate(words):
+        if word in names and at + 1 < len(words):
+            found.append(words[at + 1])
+        else:
+            found += [word[len(name) + 1 :] for name in names if word.startswith(f"{name}=")]
+    return found
