@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from memory_bank.actions.hook_bank import HookBank
+from memory_bank.lazy import pattern
 from memory_bank.sessions.queue import Captured, EventQueue
 from memory_bank.sessions.queue_rows import NewEvent, NewPrompt, NewSession
 from memory_bank.sessions.redaction import redact, redact_value
@@ -36,7 +37,7 @@ _EDITS = frozenset(
     ]
 )
 """Tools that change files, as clients name them, in lower-case letters alone."""
-_OWN = re.compile(r"memory[-_]bank", re.IGNORECASE)
+_OWN = ("memory-bank", "memory_bank")
 _WORDED = frozenset(
     [
         *("remember", "store_observation", "end_session", "session_note", "create_memory"),
@@ -46,12 +47,13 @@ _WORDED = frozenset(
 """Our tools by which an agent saves something in its own words."""
 _OTHERS = frozenset(
     [
-        *("recall", "read_memory", "search", "timeline", "get_observations", "inject_context"),
-        *("start_session", "decisions", "changes_for_file", "search_memories", "list_memories"),
-        "__IMPORTANT",
+        *("recall", "search", "timeline", "get_observations", "inject_context", "start_session"),
+        *("decisions", "changes_for_file", "blast_radius", "index_status", "__IMPORTANT"),
     ]
 )
-_BY_COMMAND = re.compile(
+_SUBJECTS = ("memory", "memories", "memory_stats", "bank")
+"""Ends of the names of our other tools."""
+_BY_COMMAND = pattern(
     r"\b(?:memory-bank|mb)\s+(?:remember|append|edit|promote|session\s+summary)\b"
 )
 
@@ -97,8 +99,13 @@ class Stored(NamedTuple):
     """Whether this event filled a batch that is to be compressed."""
 
 
-def capture(bank: HookBank, event: HookEvent, git: str = "") -> Stored:
-    """Store an event of a hook durably, without secrets and private spans.
+def queue_of(bank: HookBank) -> EventQueue:
+    """Return the queue of a bank, which is opened when it is used."""
+    return EventQueue(Path(bank.state))
+
+
+def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") -> Stored:
+    """Store an event of a hook durably in the bank's queue, without secrets and private spans.
 
     Use of this program's own tools is not an event, but whether the agent saved something by them
     is remembered. `git` is a git state as JSON. Raises StorageFailed, Busy.
@@ -119,13 +126,7 @@ def capture(bank: HookBank, event: HookEvent, git: str = "") -> Stored:
             stored = _event(bank, event, counts)
     elif event.kind != "start":
         return Stored(None, full=False)
-    queue = EventQueue(Path(bank.state))
-    try:
-        done = queue.capture(
-            session, prompt=prompt, event=stored, counts=counts, received=event.name
-        )
-    finally:
-        queue.close()
+    done = queue.capture(session, prompt=prompt, event=stored, counts=counts, received=event.name)
     limit = bank.max_batch_tokens
     return Stored(done, full=done.waiting - done.added <= limit < done.waiting)
 
@@ -152,8 +153,8 @@ def _event(bank: HookBank, event: HookEvent, counts: dict[str, int]) -> NewEvent
 def _own(tool_name: str) -> bool:
     """Tell whether a tool is one of this program's server."""
     short = tool_name.removeprefix("MCP:")  # Cursor doesn't name the server
-    known = short != tool_name and short in _WORDED | _OTHERS
-    return known or bool(_OWN.search(tool_name))
+    known = short in _WORDED | _OTHERS or short.endswith(_SUBJECTS)
+    return (short != tool_name and known) or any(name in tool_name.lower() for name in _OWN)
 
 
 def _saved(event: HookEvent) -> str:
@@ -164,7 +165,10 @@ def _saved(event: HookEvent) -> str:
         return "worded" if any(event.tool_name.endswith(name) for name in _WORDED) else ""
     given = event.tool_input
     command = given.get("command") if isinstance(given, dict) else None
-    return "worded" if isinstance(command, str) and _BY_COMMAND.search(command) else ""
+    if not isinstance(command, str):
+        return ""
+    named = "mb " in command or "memory-bank " in command
+    return "worded" if named and _BY_COMMAND.search(command) else ""
 
 
 def _text(value: object) -> str:

@@ -31,6 +31,8 @@ _LEAST_WORDS = 3
 _MOST_PROMPT = 2_000
 """Characters of a prompt that are searched for."""
 
+_NOTHING = "Nothing is recorded yet."
+"""What the context of a session says if there is nothing to say."""
 _HEAD = "Notes of this project's memory that may help:"
 
 
@@ -58,9 +60,16 @@ def question(bank: HookBank, session_id: str) -> str:
     return QUESTION.format(session=json.dumps(session_id))
 
 
-def start_context(bank: HookBank, session_id: str) -> str:  # noqa: ARG001
-    """Return what an agent is told when its session starts; may be empty."""
-    return ""
+def start_context(found: HookBank, session_id: str, quotes: Quotes) -> str:
+    """Return what an agent is told when its session starts; empty if nothing is known."""
+    from memory_bank.actions.context import inject_context
+    from memory_bank.bank import open_bank
+
+    with open_bank(found.root) as bank:
+        told = inject_context(
+            bank, found.project, session_id, quote=lambda text: quotes.quote(text, {})
+        )
+    return "" if _NOTHING in told.context else f"{quotes.notice}\n\n{told.context}"
 
 
 def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotes) -> str:

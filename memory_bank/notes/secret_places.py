@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -75,6 +74,8 @@ def in_headers(text: str, lower: str) -> Iterator[Place]:
 def _pair(value: str) -> bool:
     """Tell whether base64 encodes a user and a password that is not a placeholder."""
     try:
+        from base64 import b64decode  # start-up: few texts have such a header
+
         decoded = b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
     except (NotBase64, UnicodeDecodeError, ValueError):
         return False

@@ -14,8 +14,6 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from blake3 import blake3
-
 from memory_bank.lazy import pattern
 from memory_bank.notes.secret_codes import codes
 from memory_bank.notes.secret_formats import matches
@@ -66,6 +64,8 @@ class Secret(NamedTuple):
 
 def fingerprint(value: str) -> str:
     """Return the hash of a value for `secrets.allow`: 16 hex digits; white space does not count."""
+    from blake3 import blake3  # start-up: most texts have no secret
+
     known = blake3("".join(value.split()).encode(), derive_key_context=_CONTEXT)
     return known.hexdigest()[:DIGITS]
 

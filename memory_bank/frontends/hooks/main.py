@@ -28,6 +28,10 @@ _BLOCK = 1_000_000
 _PACKAGE = "memory_bank.frontends.hooks.clients"
 _OTHER_NAMES = {"claude": "claude_code"}
 
+_open: list[Any] = []
+"""Queues that stay open until this process ends: to close one, SQLite copies its log and waits for
+the disk, as the next process that closes it, or writes much, does too."""
+
 
 class _Refused(Exception):
     """The event can't be used; the text says why."""
@@ -91,23 +95,22 @@ def _handled(name: str, bank: HookBank, event: HookEvent) -> str:
         from memory_bank.actions.after_hook import git_state
 
         git = git_state(bank.root)
-    stored = capturing.capture(bank, event, git)
+    _open.append(capturing.queue_of(bank))
+    stored = capturing.capture(bank, _open[-1], event, git)
     if stored.full or event.kind == "start":
         _follow(name, bank, event)
     return _context(bank, event)
 
 
 def _context(bank: HookBank, event: HookEvent) -> str:
+    if event.kind not in ("start", "prompt"):
+        return ""
+    from memory_bank.actions import hook_answers
+    from memory_bank.frontends.fencing import Quotes
+
     if event.kind == "start":
-        from memory_bank.actions.hook_answers import start_context
-
-        return start_context(bank, event.session_id)
-    if event.kind == "prompt":
-        from memory_bank.actions.hook_answers import prompt_context
-        from memory_bank.frontends.fencing import Quotes
-
-        return prompt_context(bank, event.prompt, event.session_id, Quotes())
-    return ""
+        return hook_answers.start_context(bank, event.session_id, Quotes())
+    return hook_answers.prompt_context(bank, event.prompt, event.session_id, Quotes())
 
 
 def _follow(name: str, bank: HookBank, event: HookEvent) -> None:

@@ -91,8 +91,11 @@ def records(file: str) -> Iterator[Payload]:
                     yield found
 
 
-def end_of(file: str, most: int) -> Iterator[Payload]:
-    """Yield the objects in the last bytes of such a file, the last first; none if unreadable."""
+def end_of(file: str, most: int, having: str) -> Iterator[Payload]:
+    """Yield the objects in the last bytes of such a file whose line has a text, the last first.
+
+    None if the file can't be read.
+    """
     try:
         with open(file, "rb") as lines:
             if not S_ISREG(os.fstat(lines.fileno()).st_mode):
@@ -101,11 +104,27 @@ def end_of(file: str, most: int) -> Iterator[Payload]:
             data = lines.read(most)
     except OSError:
         return
-    for line in reversed(data.splitlines()):
+    wanted = having.encode(errors="replace")
+    for line in reversed([line for line in data.splitlines() if wanted in line]):
         with suppress(ValueError, RecursionError):
             found = json.loads(line)
             if isinstance(found, dict):
                 yield found
+
+
+def parsed(value: object) -> object:
+    """Return the value of a text that is a JSON object or list; anything else unchanged."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        with suppress(ValueError, RecursionError):
+            return json.loads(value)
+    return value
+
+
+def without(value: object, *names: str) -> object:
+    """Return an object without some of its fields; anything else unchanged."""
+    if not isinstance(value, dict):
+        return value
+    return {name: item for name, item in value.items() if name not in names}
 
 
 def number(value: object) -> int:

@@ -52,10 +52,26 @@ class Hook(NamedTuple):
         """Send all recorded events of a client; return the answers by the files' names."""
         found = {}
         for file in sorted((FIXTURES / client).glob(pattern)):
+            if "as-claude" in file.name:
+                continue  # what Copilot CLI sends to hooks of Claude Code
             recorded = json.loads(file.read_text())
-            said = self.answer(client, recorded["event"], recorded["stdin"], **environ)
-            found[file.stem.removeprefix("recorded-")] = said
+            event, sent = recorded["event"], recorded["stdin"]
+            if client == "opencode":
+                event, sent = _sent_by_plugin(event, sent)
+            said = self.answer(client, event, sent, **environ) if event else None
+            found[file.stem.partition("-")[2]] = said
         return found
+
+
+def _sent_by_plugin(event: str, given: Any) -> tuple[str, object]:
+    """Return what our plug-in sends when a hook of OpenCode gets something; no event if nothing."""
+    sent = {"directory": RECORDED_AT}
+    if event == "event":
+        kind = given["type"] if given["type"] != "file.edited" else ""
+        return kind, {**sent, "input": given["properties"]}
+    if event == "factory":
+        return "", None
+    return event, {**sent, "input": given[0], "output": given[1]}
 
 
 @pytest.fixture

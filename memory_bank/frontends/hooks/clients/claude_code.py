@@ -62,16 +62,15 @@ def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
     if isinstance(output, dict) and output.get("structuredPatch"):
         # the patch says what changed; the rest is the whole file before and after
         output = {key: output[key] for key in output if key not in ("originalFile", "content")}
-    return (
-        name
-        and found._replace(
-            key=fields.identifier(payload, "tool_use_id"),
-            tool_name=name,
-            tool_input=payload.get("tool_input"),
-            tool_output=output,
-            failed=failed,
-        )
-    ) or None
+    if not name:
+        return None
+    return found._replace(
+        key=fields.identifier(payload, "tool_use_id"),
+        tool_name=name,
+        tool_input=payload.get("tool_input"),
+        tool_output=output,
+        failed=failed,
+    )
 
 
 def _subagent(found: HookEvent, payload: Payload) -> HookEvent | None:

@@ -1,0 +1,172 @@
+"""Whole sessions of all other programs, as they were recorded or documented."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_bank import plugins
+from memory_bank.actions import capture
+from memory_bank.frontends.hooks import main
+from memory_bank.frontends.hooks.clients import codex, gemini
+from memory_bank.frontends.mcp.toolbox import KIND, Toolbox
+from memory_bank.sessions.queue import EventQueue
+from tests.frontends.hooks.conftest import FIXTURES, Hook
+
+DONE, FAILED = False, True
+QUESTIONS = {
+    "codex": {"decision": "block", "reason": ...},
+    "gemini": {"decision": "deny", "reason": ...},
+    "copilot": {"decision": "block", "reason": ...},
+    "cursor": {"followup_message": ...},
+    "opencode": None,
+}
+STORED = {
+    "codex": [
+        *(("apply_patch", DONE), ("apply_patch", DONE)),
+        *(("Bash", FAILED), ("Bash", DONE), ("Bash", DONE)),
+    ],
+    "gemini": [
+        *(("write_file", DONE), ("replace", DONE), ("run_shell_command", FAILED)),
+        *(("run_shell_command", DONE), ("read_file", DONE), ("read_file", FAILED)),
+    ],
+    "copilot": [
+        *(("create", DONE), ("edit", DONE), ("bash", FAILED), ("bash", DONE)),
+        *(("view", DONE), ("view", FAILED)),
+    ],
+    "cursor": [("Write", DONE), ("Shell", DONE), ("Shell", FAILED), ("Task", DONE)],
+    "opencode": [
+        *(("write", DONE), ("edit", DONE), ("bash", FAILED), ("bash", DONE)),
+        *(("read", DONE), ("read", FAILED)),
+    ],
+}
+
+
+@pytest.mark.parametrize("client", STORED)
+def test_a_whole_session_is_stored(
+    hook: Hook,
+    queue: EventQueue,
+    failures: Callable[[], list[Any]],
+    client: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent = _with_transcripts(client, tmp_path)
+    monkeypatch.setattr("tests.frontends.hooks.conftest.FIXTURES", sent)
+    environ = {"COPILOT_CLI": "1"} if client == "copilot" else {}
+    environ |= {"CURSOR_VERSION": "3.12"} if client == "cursor" else {}
+    answers = hook.replay(client, **environ)
+    (session,) = queue.sessions()
+    assert (session.agent, session.project) == (client, "project")
+    assert [prompt.prompt_text for prompt in session.prompts] == ["Make the notes say gamma"]
+    assert sorted((one.tool_name, one.failed) for one in queue.pending()) == sorted(STORED[client])
+    assert {one.prompt_number for one in queue.pending()} == {1}
+    asked = [answer for answer in answers.values() if answer]
+    question = QUESTIONS[client]
+    assert len(asked) == (question is not None)
+    for answer in asked:
+        assert answer.keys() == question.keys()  # type: ignore[union-attr]
+        assert "remember" in json.dumps(answer)
+    assert failures() == []
+    before = len(queue.pending())
+    hook.replay(client, "*ool*.json", **environ)
+    assert len(queue.pending()) == before, "a second report is not stored"
+
+
+def _with_transcripts(client: str, tmp_path: Path) -> Path:
+    """Copy the recorded events; those of Codex name a transcript that is there."""
+    copied = tmp_path / "fixtures" / client
+    shutil.copytree(FIXTURES / client, copied)
+    rollout = copied / "recorded-rollout-lines.jsonl"
+    for file in copied.glob("*.json") if rollout.exists() else ():
+        recorded = json.loads(file.read_text())
+        recorded["stdin"]["transcript_path"] = str(rollout)
+        file.write_text(json.dumps(recorded))
+    return copied.parent
+
+
+def test_a_command_of_codex_fails_by_the_exit_code_of_its_transcript(
+    hook: Hook, queue: EventQueue
+) -> None:
+    recorded = json.loads((FIXTURES / "codex/recorded-05-PostToolUse-Bash.json").read_text())
+    rollout = FIXTURES / "codex/recorded-rollout-lines.jsonl"
+    hook("codex", "PostToolUse", {**recorded["stdin"], "transcript_path": str(rollout)})
+    other = {"transcript_path": "/nowhere", "tool_use_id": "other"}
+    hook("codex", "PostToolUse", {**recorded["stdin"], **other})
+    failed, unknown = queue.pending()
+    assert json.loads(failed.tool_output)["exit_code"] == 3
+    assert (failed.failed, unknown.failed) == (True, False)
+    assert unknown.tool_output == "started\nthe lock is held\n"
+
+
+@pytest.mark.parametrize(
+    ("client", "start", "prompt"),
+    [
+        ("claude-code", "SessionStart", "UserPromptSubmit"),
+        ("codex", "SessionStart", "UserPromptSubmit"),
+        ("gemini", "SessionStart", "BeforeAgent"),
+        ("copilot", "sessionStart", "userPromptSubmitted"),
+        ("cursor", "sessionStart", ""),
+        ("opencode", "session.created", ""),
+    ],
+)
+def test_context_has_the_form_that_the_program_reads(client: str, start: str, prompt: str) -> None:
+    module = main.load(client)
+    assert module
+    flat = {"copilot": "additionalContext", "cursor": "additional_context", "opencode": "context"}
+    for event, kind in ((start, "start"), (prompt, "prompt")):
+        if client in flat:
+            expected: object = {flat[client]: "text"} if event else None
+        else:
+            form = {"hookEventName": event, "additionalContext": "text"}
+            expected = {"hookSpecificOutput": form}
+        assert module.answer(event, kind, "text") == expected
+
+
+def test_every_client_has_what_the_contract_asks() -> None:
+    kinds = {"start", "prompt", "tool", "subagent", "compact", "stop", "end"}
+    for name in plugins.names("frontends.hooks.clients"):
+        module = main.load(name.replace("_", "-"))
+        assert module
+        assert name.replace("_", "-") == module.NAME
+        assert kinds >= set(module.EVENTS.values()) >= {"start", "prompt", "tool", "stop", "end"}
+        for event in module.EVENTS:
+            for wrong in ({}, {"session_id": 7, "sessionId": [], "conversation_id": None}):
+                assert module.read(event, wrong) is None
+        assert module.tokens("/dev/null") == (0, 0)
+
+
+def test_our_own_tools_are_known_where_the_program_does_not_name_the_server() -> None:
+    for name in Toolbox(plugins.names(KIND)).tools:
+        assert capture._own(f"MCP:{name}"), f"add {name} to the names in actions/capture.py"
+
+
+def _file(tmp_path: Path, lines: Iterable[object]) -> str:
+    file = tmp_path / "transcript.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    return str(file)
+
+
+def test_tokens_of_codex_are_those_of_the_last_count(tmp_path: Path) -> None:
+    def line(given: int, cached: int, said: int) -> object:
+        usage = {"input_tokens": given, "cached_input_tokens": cached, "output_tokens": said}
+        info = {"total_token_usage": usage}
+        return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
+
+    empty = {"type": "event_msg", "payload": {"type": "token_count", "info": None}}
+    assert codex.tokens(_file(tmp_path, [line(5, 1, 2), line(50, 30, 9), empty])) == (20, 9)
+
+
+def test_tokens_of_gemini_are_summed_over_messages(tmp_path: Path) -> None:
+    lines = [
+        {"id": "a", "type": "gemini", "tokens": {"input": 10, "cached": 2, "output": 1}},
+        {"id": "a", "type": "gemini", "tokens": {"input": 10, "cached": 4, "output": 3}},
+        {"id": "b", "type": "gemini", "tokens": {"input": 7, "output": 2}},
+        {"id": "c", "type": "user"},
+    ]
+    assert gemini.tokens(_file(tmp_path, lines)) == (13, 5)
