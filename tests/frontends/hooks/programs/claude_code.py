@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.frontends.hooks.programs.dialects import Json, ToolCall
+from tests.frontends.hooks.programs.dialects import Json, Plan, ToolCall
 from tests.frontends.hooks.programs.mock_model import URL
 from tests.frontends.hooks.programs.program import FAILS, PASSES, WRITTEN, Program, this_platform
 
@@ -35,7 +35,7 @@ class ClaudeCode(Program):
         approved = {"enableAllProjectMcpServers": True}
         return {".claude/settings.json": json.dumps(approved)}
 
-    def work(self, project: Path) -> list[ToolCall]:
+    def work(self, project: Path) -> Plan:
         file = str(project / "notes.txt")
         edit = {"file_path": file, "old_string": "beta", "new_string": "gamma"}
         return [
@@ -46,6 +46,6 @@ class ClaudeCode(Program):
             ToolCall("Read", {"file_path": file}),
         ]
 
-    def ask_memory(self, tool: str, arguments: Json) -> list[ToolCall]:
+    def ask_memory(self, tool: str, arguments: Json) -> Plan:
         name = f"mcp__memory-bank__{tool}"
         return [ToolCall("ToolSearch", {"query": f"select:{name}"}), ToolCall(name, arguments)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.frontends.hooks.programs.dialects import Json, ToolCall
+from tests.frontends.hooks.programs.dialects import Json, Plan, ToolCall
 from tests.frontends.hooks.programs.mock_model import URL
 from tests.frontends.hooks.programs.program import FAILS, PASSES, WRITTEN, Program
 
@@ -38,11 +38,11 @@ class Codex(Program):
         trusted = f"[projects.{json.dumps(str(project))}]\ntrust_level = 'trusted'\n"
         return {".codex/config.toml": trusted}
 
-    def work(self, project: Path) -> list[ToolCall]:
+    def work(self, project: Path) -> Plan:
         patches = [_script("apply_patch", patch) for patch in PATCHES]
         return [*patches, *(_script("exec_command", {"cmd": command}) for command in COMMANDS)]
 
-    def ask_memory(self, tool: str, arguments: Json) -> list[ToolCall]:
+    def ask_memory(self, tool: str, arguments: Json) -> Plan:
         find = "text(ALL_TOOLS.filter(tool => tool.name.includes('memory')))"
         return [ToolCall("exec", find), _script(f"mcp__memory_bank__{tool}", arguments)]
 
@@ -56,11 +56,11 @@ class CodexWithAnotherModel(Codex):
         *options, prompt = super().words(project, prompt)
         return [*options, "-c", 'model="mock"', prompt]
 
-    def work(self, project: Path) -> list[ToolCall]:
+    def work(self, project: Path) -> Plan:
         shell = [f"apply_patch <<'END'\n{patch}END\n" for patch in PATCHES]
         return [ToolCall("exec_command", {"cmd": command}) for command in (*shell, *COMMANDS)]
 
-    def ask_memory(self, tool: str, arguments: Json) -> list[ToolCall]:
+    def ask_memory(self, tool: str, arguments: Json) -> Plan:
         return [ToolCall(f"mcp__memory_bank.{tool}", arguments)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.frontends.hooks.programs.dialects import Json, ToolCall
+from tests.frontends.hooks.programs.dialects import Json, Plan, ToolCall
 from tests.frontends.hooks.programs.mock_model import URL
 from tests.frontends.hooks.programs.program import FAILS, PASSES, WRITTEN, Program, this_platform
 
@@ -48,7 +48,7 @@ class CopilotCli(Program):
         trusted = {"trusted_folders": [str(project)]}
         return {".copilot/config.json": json.dumps(trusted)}
 
-    def work(self, project: Path) -> list[ToolCall]:
+    def work(self, project: Path) -> Plan:
         file = str(project / "notes.txt")
         return [
             ToolCall("create", {"path": file, "file_text": WRITTEN}),
@@ -58,5 +58,5 @@ class CopilotCli(Program):
             ToolCall("view", {"path": file}),
         ]
 
-    def ask_memory(self, tool: str, arguments: Json) -> list[ToolCall]:
+    def ask_memory(self, tool: str, arguments: Json) -> Plan:
         return [ToolCall(f"memory-bank-{tool}", arguments)]

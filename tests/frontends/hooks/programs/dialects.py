@@ -22,6 +22,10 @@ class ToolCall(NamedTuple):
     arguments: Json | str
 
 
+Plan = list[ToolCall | None]
+"""What the model does, one after the other; None for a text."""
+
+
 class Answer(NamedTuple):
     """The body of a response."""
 
@@ -40,8 +44,8 @@ class Dialect(ABC):
         """Return the names of the tools that the model may call."""
 
     @abstractmethod
-    def results(self, request: Json) -> int:
-        """Count the results of calls in the conversation so far."""
+    def turns(self, request: Json) -> int:
+        """Count the model's answers in the conversation so far."""
 
     @abstractmethod
     def answer(self, address: str, request: Json, call: ToolCall | None, number: int) -> Answer:
@@ -56,10 +60,8 @@ class Anthropic(Dialect):
     def tools(self, request: Json) -> list[str]:
         return [tool["name"] for tool in request.get("tools", ())]
 
-    def results(self, request: Json) -> int:
-        contents = [message["content"] for message in request["messages"]]
-        blocks = [block for content in contents if isinstance(content, list) for block in content]
-        return sum(block["type"] == "tool_result" for block in blocks)
+    def turns(self, request: Json) -> int:
+        return sum(message["role"] == "assistant" for message in request["messages"])
 
     def answer(self, address: str, request: Json, call: ToolCall | None, number: int) -> Answer:
         if address.partition("?")[0].endswith("count_tokens"):
@@ -99,8 +101,11 @@ class Responses(Dialect):
         tools = [tool for group in groups for tool in group.get("tools", ())]
         return [tool.get("name") or tool["type"] for tool in (*request.get("tools", ()), *tools)]
 
-    def results(self, request: Json) -> int:
-        return sum(str(item.get("type")).endswith("_output") for item in request["input"])
+    def turns(self, request: Json) -> int:
+        return sum(
+            item["type"].endswith("_call") or item.get("role") == "assistant"
+            for item in request["input"]
+        )
 
     def answer(self, address: str, request: Json, call: ToolCall | None, number: int) -> Answer:
         item: Json = {"id": f"item_{number:04}", "status": "completed"}
@@ -135,8 +140,8 @@ class Chat(Dialect):
     def tools(self, request: Json) -> list[str]:
         return [tool["function"]["name"] for tool in request.get("tools") or ()]
 
-    def results(self, request: Json) -> int:
-        return sum(message["role"] == "tool" for message in request["messages"])
+    def turns(self, request: Json) -> int:
+        return sum(message["role"] == "assistant" for message in request["messages"])
 
     def answer(self, address: str, request: Json, call: ToolCall | None, number: int) -> Answer:
         said: Json = {"role": "assistant", "content": DONE}
@@ -170,9 +175,8 @@ class Gemini(Dialect):
         declared = [tool.get("functionDeclarations", ()) for tool in request.get("tools", ())]
         return [function["name"] for functions in declared for function in functions]
 
-    def results(self, request: Json) -> int:
-        parts = [part for content in request["contents"] for part in content["parts"]]
-        return sum("functionResponse" in part for part in parts)
+    def turns(self, request: Json) -> int:
+        return sum(content["role"] == "model" for content in request["contents"])
 
     def answer(self, address: str, request: Json, call: ToolCall | None, number: int) -> Answer:
         part: Json = {"text": DONE}

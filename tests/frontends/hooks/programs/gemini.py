@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.frontends.hooks.programs.dialects import Json, ToolCall
+from tests.frontends.hooks.programs.dialects import Json, Plan, ToolCall
 from tests.frontends.hooks.programs.mock_model import URL
 from tests.frontends.hooks.programs.program import FAILS, PASSES, WRITTEN, Program
 
@@ -37,7 +37,7 @@ class GeminiCli(Program):
         }
         return {".gemini/settings.json": json.dumps(settings)}
 
-    def work(self, project: Path) -> list[ToolCall]:
+    def work(self, project: Path) -> Plan:
         file = str(project / "notes.txt")
         edit = {"file_path": file, "old_string": "beta", "new_string": "gamma"}
         return [
@@ -48,5 +48,5 @@ class GeminiCli(Program):
             ToolCall("read_file", {"file_path": file}),
         ]
 
-    def ask_memory(self, tool: str, arguments: Json) -> list[ToolCall]:
+    def ask_memory(self, tool: str, arguments: Json) -> Plan:
         return [ToolCall(f"mcp_memory-bank_{tool}", arguments)]

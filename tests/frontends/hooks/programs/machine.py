@@ -12,7 +12,7 @@ from typing import Any
 
 import memory_bank
 from tests.frontends.hooks.programs import mock_model
-from tests.frontends.hooks.programs.dialects import Json, ToolCall
+from tests.frontends.hooks.programs.dialects import Json, Plan
 from tests.frontends.hooks.programs.program import Program
 
 ROOT = Path(memory_bank.__file__).parents[1]
@@ -50,7 +50,7 @@ class Machine:
         """Run `memory-bank … --json` and return its answer."""
         return json.loads(self.memory_bank(*words, "--json"))
 
-    def play(self, program: Program, prompt: str, plan: list[ToolCall]) -> list[Json]:
+    def play(self, program: Program, prompt: str, plan: Plan) -> list[Json]:
         """Run a program on a prompt, with a plan for its model; return the model's requests."""
         asked = self.home / "model"
         asked.mkdir(exist_ok=True)

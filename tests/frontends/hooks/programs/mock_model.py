@@ -2,8 +2,8 @@
 
     python -m tests.frontends.hooks.programs.mock_model PLAN LOG PROGRAM WORDS...
 
-PLAN is a JSON list of `[tool, arguments]`; a conversation with N results of tools so far gets call
-N, then a text. One that is not offered the plan's first tool gets the text: it asks for a title, or
+PLAN is a JSON list of `[tool, arguments]`, or null for a text; a conversation with N answers so far
+gets the one at N, then texts. One that is not offered the plan's first tool gets the text: it asks for a title, or
 belongs to a subagent. Every request is appended to LOG as a line of JSON. The program is run with
 `MODEL_URL` replaced by the model's address in its words and its environment; where the system
 allows it, this all runs in a network of its own that has nothing but loopback (`isolated`).
@@ -23,7 +23,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
-from tests.frontends.hooks.programs.dialects import DIALECTS, Answer, Dialect, Json, ToolCall
+from tests.frontends.hooks.programs.dialects import DIALECTS, Answer, Dialect, Json, Plan, ToolCall
 
 URL = "MODEL_URL"
 """Stands for the model's address."""
@@ -34,7 +34,7 @@ class Model(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, plan: list[ToolCall], log: Path) -> None:
+    def __init__(self, plan: Plan, log: Path) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.plan = plan
         self.url = f"http://127.0.0.1:{self.server_port}"
@@ -54,9 +54,10 @@ class Model(ThreadingHTTPServer):
         return Answer("application/json", json.dumps({"object": "list", "data": models}))
 
     def _next_call(self, dialect: Dialect, request: Json) -> ToolCall | None:
-        if not self.plan or self.plan[0].name not in dialect.tools(request):
+        first = next(filter(None, self.plan), None)
+        if first is None or first.name not in dialect.tools(request):
             return None
-        done = dialect.results(request)
+        done = dialect.turns(request)
         return self.plan[done] if done < len(self.plan) else None
 
 
@@ -110,7 +111,7 @@ def isolated() -> list[str]:
 
 def main(plan: str, log: str, *words: str) -> int:
     """Run a program with a model; return its exit code."""
-    calls = [ToolCall(name, arguments) for name, arguments in json.loads(Path(plan).read_text())]
+    calls = [call and ToolCall(*call) for call in json.loads(Path(plan).read_text())]
     with Model(calls, Path(log)) as model:
         Thread(target=model.serve_forever, daemon=True).start()
         environment = {name: value.replace(URL, model.url) for name, value in os.environ.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.frontends.hooks.programs.dialects import Json, ToolCall
+from tests.frontends.hooks.programs.dialects import Json, Plan, ToolCall
 from tests.frontends.hooks.programs.mock_model import URL
 from tests.frontends.hooks.programs.program import FAILS, PASSES, WRITTEN, Program, this_platform
 
@@ -46,7 +46,7 @@ class OpenCode(Program):
             dict.fromkeys(switches, "1") | quick | {"OPENCODE_CONFIG_CONTENT": json.dumps(settings)}
         )
 
-    def work(self, project: Path) -> list[ToolCall]:
+    def work(self, project: Path) -> Plan:
         file = str(project / "notes.txt")
         edit = {"filePath": file, "oldString": "beta", "newString": "gamma"}
         return [
@@ -57,5 +57,5 @@ class OpenCode(Program):
             ToolCall("read", {"filePath": file}),
         ]
 
-    def ask_memory(self, tool: str, arguments: Json) -> list[ToolCall]:
+    def ask_memory(self, tool: str, arguments: Json) -> Plan:
         return [ToolCall(f"memory-bank_{tool}", arguments)]

@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import pytest
 
-from tests.frontends.hooks.programs.dialects import Json, ToolCall
+from tests.frontends.hooks.programs.dialects import Json, Plan
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "memory-bank-tests"
 """Where programs stay between runs; read here because tests get folders of their own."""
@@ -82,11 +82,11 @@ class Program(ABC):
         return {}
 
     @abstractmethod
-    def work(self, project: Path) -> list[ToolCall]:
+    def work(self, project: Path) -> Plan:
         """Return calls that write `notes.txt`, edit it, fail, pass and read the file."""
 
     @abstractmethod
-    def ask_memory(self, tool: str, arguments: Json) -> list[ToolCall]:
+    def ask_memory(self, tool: str, arguments: Json) -> Plan:
         """Return the calls that end in one of a tool of the server `memory-bank`."""
 
 
