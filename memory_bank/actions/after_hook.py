@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-import json
-import time
 from contextlib import suppress
-from pathlib import Path
 
+from memory_bank.actions.session_compression import compress
+from memory_bank.actions.sessions import end_session
+from memory_bank.bank import Bank, open_bank
 from memory_bank.errors import BadInput
-from memory_bank.repo import git
 from memory_bank.sessions.queue import EventQueue
 
 
-def git_state(root: str) -> str:
-    """Return the git state of a bank's work tree as JSON, as the queue keeps it; else empty."""
-    tree = git.worktree(Path(root))
-    if tree is None:
-        return ""
-    commit, first = git.head(tree), git.root_commit(tree)
-    if not (commit and first):
-        return ""
-    return json.dumps([first, git.branch(tree), commit])
+def run(root: str, session_id: str, kind: str, tokens: tuple[int, int]) -> list[str]:
+    """Store a session's tokens, compress what waits, and end the session at its end.
+
+    At the start of a session, what others have left is compressed too. Returns problems. Raises
+    MemoryBankError.
+    """
+    with open_bank(root) as bank:
+        _count(bank, session_id, tokens)
+        if kind == "end":
+            with suppress(BadInput):  # nothing of it was stored
+                end_session(bank, session_id)
+            return []
+        return compress(bank, "" if kind == "start" else session_id).problems
 
 
-def run(state: str, session_id: str, kind: str, tokens: tuple[int, int]) -> None:
-    """Store a session's tokens, compress what waits, and end the session at its end."""
-    queue = EventQueue(Path(state))
+def _count(bank: Bank, session_id: str, tokens: tuple[int, int]) -> None:
+    if not any(tokens):
+        return
+    queue = EventQueue(bank.layout.state(bank.id))
     try:
-        with suppress(BadInput):  # it has stored nothing
-            if any(tokens):
-                queue.update(session_id, input_tokens=tokens[0], output_tokens=tokens[1])
-            if kind == "end":
-                queue.update(session_id, ended_at=time.time())
+        with suppress(BadInput):  # nothing of it was stored
+            queue.update(session_id, input_tokens=tokens[0], output_tokens=tokens[1])
     finally:
         queue.close()

@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import re
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from memory_bank.actions.hook_bank import HookBank
+from memory_bank.errors import BadInput
 from memory_bank.lazy import pattern
 from memory_bank.sessions.queue import Captured, EventQueue
 from memory_bank.sessions.queue_rows import NewEvent, NewPrompt, NewSession
@@ -129,6 +131,12 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
     done = queue.capture(session, prompt=prompt, event=stored, counts=counts, received=event.name)
     limit = bank.max_batch_tokens
     return Stored(done, full=done.waiting - done.added <= limit < done.waiting)
+
+
+def end(queue: EventQueue, event: HookEvent) -> None:
+    """Note that a session has ended, if anything of it was stored; its summary is made later."""
+    with suppress(BadInput):
+        queue.update(event.session_id, ended_at=event.created_at or time.time())
 
 
 def _event(bank: HookBank, event: HookEvent, counts: dict[str, int]) -> NewEvent:

@@ -47,6 +47,14 @@ class Quotes(Protocol):
         """Return a text between marks, with attributes."""
 
 
+def git_of(bank: HookBank) -> str:
+    """Return the state of git in a bank's work tree, as the queue keeps it."""
+    from memory_bank.actions.session_state import git_state
+    from memory_bank.sessions.queue_rows import git_text
+
+    return git_text(git_state(Path(bank.root)))
+
+
 def question(bank: HookBank, session_id: str) -> str:
     """Return what to ask an agent that is about to stop; empty if nothing, or not again."""
     if not (bank.capture and bank.ask_at_stop):

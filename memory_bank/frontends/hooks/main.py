@@ -87,14 +87,17 @@ def _handled(name: str, bank: HookBank, event: HookEvent) -> str:
 
         if text := question(bank, event.session_id):
             return text
+    if event.kind == "end":
+        _open.append(capturing.queue_of(bank))
+        capturing.end(_open[-1], event)
     if event.kind in ("compact", "stop", "end"):
         _follow(name, bank, event)
         return ""
     git = ""
     if event.kind == "start":
-        from memory_bank.actions.after_hook import git_state
+        from memory_bank.actions.hook_answers import git_of
 
-        git = git_state(bank.root)
+        git = git_of(bank)
     _open.append(capturing.queue_of(bank))
     stored = capturing.capture(bank, _open[-1], event, git)
     if stored.full or event.kind == "start":
@@ -137,7 +140,8 @@ def _after(args: Sequence[str]) -> None:
     if client and given["transcript"]:
         with suppress(OSError):  # some programs write it late, or not at all
             tokens = client.tokens(given["transcript"])
-    after_hook.run(given["state"], given["session"], given["kind"], tokens)
+    for problem in after_hook.run(given["root"], given["session"], given["kind"], tokens):
+        _log(args, problem, [given["state"]])
 
 
 def load(name: str) -> ModuleType | None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from memory_bank import open_bank
+from memory_bank.locks import locked
 from memory_bank.sessions.queue import EventQueue
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -93,9 +94,12 @@ def state(project: Path) -> Path:
 
 @pytest.fixture
 def queue(state: Path) -> Iterator[EventQueue]:
-    """Read what the hooks stored."""
+    """Read what the hooks stored, before what follows them compresses it."""
+    folder = state / "compressing"
+    folder.mkdir(parents=True)
     queue = EventQueue(state)
-    yield queue
+    with locked(folder):
+        yield queue
     queue.close()
 
 
