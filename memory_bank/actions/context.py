@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from memory_bank import note_rows
+from memory_bank.actions.session_compression import compress_now
+from memory_bank.actions.session_state import project_of
 from memory_bank.bank import Bank, View
 from memory_bank.errors import BadInput, NoteNotFound
 from memory_bank.manifest import filters, neighbourhood, sections
@@ -44,6 +46,8 @@ class Injected:
     """Number of observations that were found; the text may have fewer."""
     tokens: int
     """Estimated tokens of the context."""
+    empty: bool
+    """Whether nothing is recorded that it could tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +89,28 @@ def inject_context(
         max_tokens=max_tokens,
     )
     now = datetime.now(UTC)
+    compress_now(bank)
     bank.catch_up()
     with bank.lock:
         found = bank.read(lambda view: _find(bank, view, project, session_id, limits, now))
     observations = _chosen(found.sessions, limits, now)
     last = next((one for one in found.sessions if one.session_id != session_id), None)
     contents = Contents(
-        project=project
-        or (found.sessions[0].project if found.sessions else bank.layout.project.name),
+        project=project or (found.sessions[0].project if found.sessions else project_of(bank)),
         now=now,
         rows=tuple(_rows(found, observations, session_id)),
         next_steps=last.summary.next_steps if last and last.summary else "",
         changed=found.changed,
     )
     text = context_text(contents, limits.max_tokens, quote)
-    return Injected(SCHEMA_VERSION, text, contents.project, len(observations), estimate(text))
+    return Injected(
+        schema_version=SCHEMA_VERSION,
+        context=text,
+        project=contents.project,
+        observation_count=len(observations),
+        tokens=estimate(text),
+        empty=contents.empty,
+    )
 
 
 def _limits(settings: Context, **given: Any) -> Context:  # noqa: ANN401  (values of settings)

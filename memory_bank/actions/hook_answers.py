@@ -31,8 +31,6 @@ _LEAST_WORDS = 3
 _MOST_PROMPT = 2_000
 """Characters of a prompt that are searched for."""
 
-_NOTHING = "Nothing is recorded yet."
-"""What the context of a session says if there is nothing to say."""
 _HEAD = "Notes of this project's memory that may help:"
 
 
@@ -45,6 +43,9 @@ class Quotes(Protocol):
 
     def quote(self, text: str, about: Mapping[str, object]) -> str:
         """Return a text between marks, with attributes."""
+
+    def introduced(self, text: str) -> str:
+        """Return a text between marks, after the sentence that explains them."""
 
 
 def git_of(bank: HookBank) -> str:
@@ -69,15 +70,13 @@ def question(bank: HookBank, session_id: str) -> str:
 
 
 def start_context(found: HookBank, session_id: str, quotes: Quotes) -> str:
-    """Return what an agent is told when its session starts; empty if nothing is known."""
+    """Return what an agent is told when its session starts, quoted; empty if that is nothing."""
     from memory_bank.actions.context import inject_context
     from memory_bank.bank import open_bank
 
     with open_bank(found.root) as bank:
-        told = inject_context(
-            bank, found.project, session_id, quote=lambda text: quotes.quote(text, {})
-        )
-    return "" if _NOTHING in told.context else f"{quotes.notice}\n\n{told.context}"
+        told = inject_context(bank, found.project, session_id, quote=quotes.introduced)
+    return "" if told.empty else told.context
 
 
 def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotes) -> str:

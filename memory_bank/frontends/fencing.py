@@ -31,6 +31,10 @@ class Quotes:
         lines = f"\n{self._apart(body)}\n" if body else ""
         return f"<q-{self.mark}{self._apart(attributes)}>{lines}</q-{self.mark}>"
 
+    def introduced(self, text: str) -> str:
+        """Return a text between marks, after the sentence that explains them."""
+        return f"{self.notice}\n{self.quote(text)}"
+
     def inside(self, text: str) -> str:
         """Return a text between marks without added line ends; an empty text stays empty."""
         return f"<q-{self.mark}>{self._apart(clean(text))}</q-{self.mark}>" if text else ""

@@ -73,6 +73,11 @@ class Contents:
     explained: bool = True
     """Whether legend and column key are told."""
 
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to tell."""
+        return not (self.rows or self.next_steps.strip() or self.changed)
+
 
 def context_text(contents: Contents, max_tokens: int, quote: Quote) -> str:
     """Return the context as Markdown, of at most that many estimated tokens.

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory_bank.frontends.fencing import Quotes
@@ -115,6 +115,7 @@ def test_the_oldest_rows_are_left_out_first() -> None:
     assert ids == [one.id for one in contents.rows[: len(ids)]]
 
 
+@settings(deadline=None)
 @given(
     rows=st.integers(0, 30),
     changed=st.integers(0, 30),

@@ -18,7 +18,7 @@ SESSION = "00000000-0000-4000-8000-000000000001"
 def test_a_recorded_session_is_stored(
     hook: Hook, queue: EventQueue, failures: Callable[[], list[Any]]
 ) -> None:
-    answers = hook.replay("claude")
+    answers = hook.replay("claude", "*-0?-*") | hook.replay("claude", "*-1[0-3]-*")
     (session,) = queue.sessions()
     assert (session.session_id, session.project) == (SESSION, "project")
     assert session.agent == "claude-code"
