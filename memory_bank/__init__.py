@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from memory_bank.actions.navigate import ghosts, links_of, path_between, related
     from memory_bank.actions.recall import recall
     from memory_bank.actions.remember import remember, session_note
+    from memory_bank.actions.session_events import subscribe
     from memory_bank.actions.sessions import (
         compress,
         end_session,
@@ -58,6 +59,7 @@ _HOMES = {
     "actions.move_and_merge": ("merge", "rename"),
     "actions.recall": ("recall",),
     "actions.remember": ("remember", "session_note"),
+    "actions.session_events": ("subscribe",),
     "actions.sessions": (
         "compress",
         "end_session",
@@ -117,6 +119,7 @@ __all__ = [
     "stats",
     "store_observation",
     "store_prompt",
+    "subscribe",
     "tag_counts",
     "trash",
     "update",

@@ -59,6 +59,12 @@ if TYPE_CHECKING:
         remember as remember,
     )
     from memory_bank.actions import (
+        session_events as session_events,
+    )
+    from memory_bank.actions import (
+        session_listing as session_listing,
+    )
+    from memory_bank.actions import (
         sessions as sessions,
     )
     from memory_bank.actions import (

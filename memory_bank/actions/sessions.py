@@ -43,9 +43,9 @@ from memory_bank.sessions.summaries import summary_of
 from memory_bank.tokens import estimate
 
 __all__ = [
-    "Compression", "Started", "StoredObservation", "StoredPrompt", "compress", "compress_now",
-    "end_session", "list_sessions", "session_store", "show_session", "start_session",
-    "store_observation", "store_prompt",
+    "Compression", "Ended", "Started", "StoredObservation", "StoredPrompt", "Summary", "compress",
+    "compress_now", "end_session", "list_sessions", "session_store", "show_session",
+    "start_session", "store_observation", "store_prompt",
 ]  # fmt: skip
 
 SCHEMA_VERSION = "1.0"
@@ -92,6 +92,16 @@ class StoredObservation:
     """Id of the event, which is compressed later."""
     observation_id: str | None = None
     """Id of the observation, if the agent worded it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A session that ended, as front-ends say it."""
+
+    schema_version: str
+    session_id: str
+    summary_id: str | None
+    """None if nothing happened in it."""
 
 
 def start_session(

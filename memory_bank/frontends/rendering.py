@@ -48,7 +48,7 @@ def plain(value: object) -> object:
         items = [plain(item) for item in value]
         return items if isinstance(value, list | tuple) else sorted(items, key=str)
     if isinstance(value, date):  # datetimes are dates
-        return value.isoformat()
+        return value.isoformat().replace("+00:00", "Z")
     if isinstance(value, PathLike):
         return fspath(value)
     # JSON has only finite numbers

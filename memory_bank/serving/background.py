@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -18,9 +18,11 @@ from memory_bank.serving.shared_bank import SharedBank
 
 if TYPE_CHECKING:
     from memory_bank.actions.maintenance import Changed
+    from memory_bank.actions.session_events import Notification
     from memory_bank.bank import Bank
 
 Listener: TypeAlias = "Callable[[Changed], object]"
+SessionListener: TypeAlias = "Callable[[Sequence[Notification]], object]"
 
 _DELAY = 0.05
 """Seconds after `start`, so that the client's next request goes first."""
@@ -37,11 +39,12 @@ _log = logging.getLogger(__name__)
 
 
 class Background:
-    """A thread that watches the files of a shared bank, and one that embeds."""
+    """Threads that watch the files of a shared bank and its sessions, and one that embeds."""
 
     def __init__(self, shared: SharedBank, prepare: Callable[[], object] = lambda: None) -> None:
         """Prepare the threads; `prepare` is called first, to load modules before requests do."""
         self._listeners: dict[object, Listener] = {}
+        self._session_listeners: dict[object, SessionListener] = {}
         self._shared = shared
         self._prepare = prepare
         self._stop = threading.Event()
@@ -58,6 +61,16 @@ class Background:
         key = object()
         self._listeners[key] = listener
         return partial(self._listeners.pop, key, None)
+
+    def listen_to_sessions(self, listener: SessionListener) -> Callable[[], object]:
+        """Call `listener` with what happens in sessions, also in other processes.
+
+        It is called in a thread of its own, must return quickly and raise nothing. Returns a
+        function that removes it.
+        """
+        key = object()
+        self._session_listeners[key] = listener
+        return partial(self._session_listeners.pop, key, None)
 
     def start(self) -> None:
         """Start the work unless it has started; thread-safe and idempotent."""
@@ -89,10 +102,12 @@ class Background:
                 _log.exception("background work failed")
 
     def _watch(self, bank: Bank) -> None:
-        """Watch the files until the work stops, while another thread embeds."""
+        """Watch the files until the work stops, while other threads embed and follow sessions."""
         over = threading.Event()
         embedding = threading.Thread(target=self._embed, args=(bank, over), daemon=True)
         embedding.start()
+        following = threading.Thread(target=self._follow_sessions, args=(bank, over), daemon=True)
+        following.start()
         try:
             actions.maintenance.follow(bank, self._changed, self._stop)
         finally:
@@ -100,6 +115,19 @@ class Background:
             over.set()
             self._waiting.set()
             embedding.join(_CLOSE_SECONDS)
+            following.join(_CLOSE_SECONDS)
+
+    def _follow_sessions(self, bank: Bank, over: threading.Event) -> None:
+        while not over.is_set():
+            try:
+                actions.session_events.follow(bank, self._happened, over)
+            except MemoryBankError as error:
+                _log.warning("%s: %s", error.code, error.message)
+                over.wait(_RETRY)
+
+    def _happened(self, news: Sequence[Notification]) -> None:
+        for listener in list(self._session_listeners.values()):
+            listener(news)
 
     def _changed(self, changed: Changed) -> None:
         if not (changed.added or changed.removed or changed.changed):  # all is indexed

@@ -168,9 +168,11 @@ def render(session: Session) -> str:
 
 def title_of(session: Session) -> str:
     """Return the title of a new note: what was asked for first, else what was done."""
-    asked = [session.summary.request] if session.summary else []
+    said = session.summary
+    asked = [said.request] if said else []
     asked += [prompt.prompt_text for prompt in session.prompts[:1]]
     asked += [one.title for one in session.observations[:1]]
+    asked += [said.completed, said.learned] if said else []
     found = next((line for text in asked if (line := one_line(text))), _NAMELESS)
     return _cut(found.split(". ")[0], TITLE_LIMIT - 1)
 

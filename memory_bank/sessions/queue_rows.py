@@ -25,7 +25,7 @@ EVENT = (
 """Selects what `event_of` takes."""
 SESSION_STARTED = "SessionStarted"
 
-_MOST_NEWS = 10_000
+MOST_NEWS = 10_000
 """Number of news that are kept."""
 
 Row = tuple[Any, ...]
@@ -185,7 +185,7 @@ def announce(
     sql = "INSERT INTO news (kind, session_id, payload, created_at) VALUES (?, ?, ?, ?)"
     text = json.dumps(payload, ensure_ascii=False)
     number = base.execute(sql, (kind, session_id, text, time.time())).lastrowid or 0
-    base.execute("DELETE FROM news WHERE id <= ?", (number - _MOST_NEWS,))
+    base.execute("DELETE FROM news WHERE id <= ?", (number - MOST_NEWS,))
     return number
 
 

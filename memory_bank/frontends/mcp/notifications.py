@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -13,12 +14,27 @@ from mcp.server.subscriptions import (
     ResourcesListChanged,
     ResourceUpdated,
 )
-from mcp_types import EmptyResult, SubscribeRequestParams, UnsubscribeRequestParams
+from mcp_types import (
+    EmptyResult,
+    LoggingLevel,
+    LoggingMessageNotification,
+    LoggingMessageNotificationParams,
+    SetLevelRequestParams,
+    SubscribeRequestParams,
+    UnsubscribeRequestParams,
+)
 
 if TYPE_CHECKING:
     from memory_bank.actions.maintenance import Changed
+    from memory_bank.actions.session_events import Notification
 
 NOTE, TAGS, RECENT = "memory://note/", "memory://tags", "memory://recent"
+SESSIONS = "memory://sessions"
+LOGGER = "memory-bank.sessions"
+"""The logger of messages about sessions."""
+_LEVEL: LoggingLevel = "info"
+_SHOWN = frozenset({"debug", "info"})
+"""Levels at which a client is sent messages of our level."""
 _MOST_SUBSCRIBED = 1000
 
 
@@ -34,6 +50,8 @@ class Changes:
         """Start without subscribers."""
         self.bus = InMemorySubscriptionBus()
         self._sessions: dict[object, tuple[ServerSession, set[str]]] = {}
+        self._quiet: set[object] = set()
+        """Connections whose clients want only more severe messages."""
 
     def met(self, session: ServerSession) -> None:
         """Register the session of an initialized client until its connection ends."""
@@ -41,6 +59,7 @@ class Changes:
         if connection not in self._sessions:
             self._sessions[connection] = (session, set())
             connection.exit_stack.callback(self._sessions.pop, connection, None)
+            connection.exit_stack.callback(self._quiet.discard, connection)
 
     async def subscribe(
         self, context: ServerRequestContext[Any, Any], params: SubscribeRequestParams
@@ -57,6 +76,39 @@ class Changes:
         """Stop notifying this client of a resource."""
         self._uris(context.session).discard(str(params.uri))
         return EmptyResult()
+
+    async def set_level(
+        self, context: ServerRequestContext[Any, Any], params: SetLevelRequestParams
+    ) -> EmptyResult:
+        """Send this client messages of that level and more severe ones only."""
+        self.met(context.session)
+        connection = context.session._connection  # noqa: SLF001
+        if params.level in _SHOWN:
+            self._quiet.discard(connection)
+        else:
+            self._quiet.add(connection)
+        return EmptyResult()
+
+    async def publish_news(self, news: Sequence[Notification]) -> None:
+        """Tell all clients what happened in sessions.
+
+        The resource of sessions was updated. Clients before 2026 also get a message for each event
+        with its fields, which later versions of the protocol don't have.
+        """
+        await self.bus.publish(ResourceUpdated(SESSIONS))
+        messages = [
+            LoggingMessageNotification(
+                params=LoggingMessageNotificationParams(
+                    level=_LEVEL, logger=LOGGER, data={"event": one.kind, **asdict(one)}
+                )
+            )
+            for one in news
+        ]
+        for connection, (session, uris) in list(self._sessions.items()):
+            if SESSIONS in uris:
+                await session.send_resource_updated(SESSIONS)
+            for message in messages if connection not in self._quiet else ():
+                await session.send_notification(message)
 
     async def publish(self, changed: Changed) -> None:
         """Notify all subscribers of these changes."""

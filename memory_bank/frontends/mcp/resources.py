@@ -14,12 +14,14 @@ from memory_bank import actions
 from memory_bank.errors import BadInput, MemoryBankError, NoteNotFound
 from memory_bank.frontends.fencing import Quotes, one_line
 from memory_bank.frontends.mcp import text
-from memory_bank.frontends.mcp.notifications import NOTE, RECENT, TAGS, uri_of
+from memory_bank.frontends.mcp.notifications import NOTE, RECENT, SESSIONS, TAGS, uri_of
 from memory_bank.frontends.mcp.structure import structured
 from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.rendering import document
 
 if TYPE_CHECKING:
+    from memory_bank.actions.session_events import Happened
+    from memory_bank.actions.session_listing import SessionRow
     from memory_bank.bank import Bank
     from memory_bank.serving.shared_bank import SharedBank
 
@@ -49,6 +51,13 @@ _FIXED = (
         description="The tags, each with its number of notes.",
         mime_type=_JSON,
     ),
+    Resource(
+        uri=SESSIONS,
+        name="sessions",
+        title="Sessions",
+        description="The last sessions of agents, and what happened in them.",
+        mime_type=_JSON,
+    ),
 )
 
 
@@ -58,6 +67,15 @@ class _Tags:
 
     result_count: int
     tags: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sessions:
+    """The last sessions, the newest first, and what happened in them, the newest last."""
+
+    result_count: int
+    sessions: tuple[SessionRow, ...]
+    events: tuple[Happened, ...]
 
 
 def listed(shared: SharedBank) -> list[Resource]:
@@ -104,8 +122,14 @@ def _read(bank: Bank, uri: str) -> tuple[str, str]:
         return document(
             structured(quotes, actions.listing.list_notes(bank, _NEWEST)), indent=None
         ), _JSON
+    if uri == SESSIONS:
+        rows = actions.session_listing.list_sessions(bank, _NEWEST).sessions
+        events = actions.session_events.recent(bank, _NEWEST)
+        return document(structured(quotes, _Sessions(len(rows), rows, events)), indent=None), _JSON
     if uri.startswith(NOTE):
         return text.read(
             actions.listing.show(bank, unquote(uri.removeprefix(NOTE))), quotes
         ), _MARKDOWN
-    raise NoteNotFound(f"there is no resource {uri[:200]!r}", f"{NOTE}PATH, {TAGS} or {RECENT}")
+    raise NoteNotFound(
+        f"there is no resource {uri[:200]!r}", f"{NOTE}PATH, {TAGS}, {RECENT} or {SESSIONS}"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -27,6 +27,7 @@ from mcp_types import (
     CallToolResult,
     Resource,
     ResourceTemplate,
+    SetLevelRequestParams,
     SubscribeRequestParams,
     Tool,
     UnsubscribeRequestParams,
@@ -41,6 +42,7 @@ from memory_bank.serving.shared_bank import SharedBank
 
 if TYPE_CHECKING:
     from memory_bank.actions.maintenance import Changed
+    from memory_bank.actions.session_events import Notification
 
 _SIGNAL_SECONDS = 2.0
 """Seconds that a signal waits for a running call; even a kill would lose nothing."""
@@ -87,6 +89,7 @@ class MemoryServer(MCPServer[Background]):
         low.add_request_handler(
             "resources/unsubscribe", UnsubscribeRequestParams, self.changes.unsubscribe
         )
+        low.add_request_handler("logging/setLevel", SetLevelRequestParams, self.changes.set_level)
         options = low.create_initialization_options
         changing = NotificationOptions(resources_changed=True)
         low.create_initialization_options = partial(options, changing)  # type: ignore[method-assign]
@@ -183,7 +186,12 @@ async def _background(server: MCPServer[Any]) -> AsyncIterator[Background]:
             with suppress(RuntimeError):  # the server stops
                 portal.start_task_soon(own.changes.publish, changed)
 
+        def publish_news(news: Sequence[Notification]) -> None:
+            with suppress(RuntimeError):  # the server stops
+                portal.start_task_soon(own.changes.publish_news, news)
+
         background.listen(publish)
+        background.listen_to_sessions(publish_news)
         try:
             yield background
         finally:

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from datetime import date
 from typing import Any
 
 from memory_bank.frontends.fencing import Quotes
-from memory_bank.frontends.rendering import fields_of, schema
+from memory_bank.frontends.rendering import fields_of, plain, schema
 
 _OURS = frozenset(
     {
@@ -59,5 +58,5 @@ def _plain(quotes: Quotes, value: object, field: str = "") -> Any:  # noqa: ANN4
         return found if isinstance(value, list | tuple) else sorted(found)
     if value is None or isinstance(value, bool | int | float):
         return value
-    text = value.isoformat() if isinstance(value, date) else str(value)
+    text = str(plain(value))
     return text if field in _OURS and _WORD.fullmatch(text) else quotes.inside(text)

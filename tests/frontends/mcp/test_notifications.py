@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable
@@ -11,10 +12,16 @@ from typing import Any
 import anyio
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp_types import ResourceListChangedNotification, ResourceUpdatedNotification
+from mcp_types import (
+    LoggingMessageNotification,
+    ResourceListChangedNotification,
+    ResourceUpdatedNotification,
+)
 
+from memory_bank import open_bank, start_session
 from memory_bank.actions.maintenance import SyncReport
 from memory_bank.serving.progress import tell
+from tests.frontends.mcp.answers import unquoted
 
 Make = Callable[..., Any]
 NOTE = "memory://note/facts/bm25.md"
@@ -212,3 +219,62 @@ def test_prompts_say_what_to_call(agent: Make) -> None:
             name = word.strip(".,;:")
             if "_memor" in name:
                 assert name in agent.server.toolbox.tools
+
+
+@pytest.mark.filterwarnings("ignore:resources/:mcp.MCPDeprecationWarning")
+@pytest.mark.filterwarnings("ignore:The logging capability:mcp.MCPDeprecationWarning")
+def test_clients_are_told_what_happens_in_sessions(serving: Make, project: Path) -> None:
+    heard: list[Any] = []
+
+    async def hear(message: object) -> None:
+        heard.append(message)
+
+    agent = serving("sessions", "store", mode="legacy", message_handler=hear)
+    agent.ask(agent.client.subscribe_resource, "memory://sessions")
+    settled(agent)
+    with open_bank(project) as other:  # as a hook does, in another process
+        start_session(other, "s-1", "shop")
+    stored = agent("store_observation", session_id="s-1", title="Retry", obs_type="decision")
+    ended = agent("end_session", session_id="s-1", summary={"learned": "It is slow"})
+
+    def news() -> list[dict[str, Any]]:
+        logged = [m for m in heard if isinstance(m, LoggingMessageNotification)]
+        return [m.params.data for m in logged]
+
+    assert waited(lambda: len(news()) == 3)
+    assert news() == [
+        {"event": "SessionStarted", "session_id": "s-1", "project": "shop"},
+        {
+            "event": "ObservationStored",
+            "session_id": "s-1",
+            "observation_id": stored["observation_id"],
+        },
+        {"event": "SessionEnded", "session_id": "s-1", "summary_id": ended["summary_id"]},
+    ]
+    uris = [m.params.uri for m in heard if isinstance(m, ResourceUpdatedNotification)]
+    assert set(uris) == {"memory://sessions"}
+    read = agent.ask(agent.client.read_resource, "memory://sessions").contents[0].text
+    found = unquoted(json.loads(read))
+    assert [one["event"] for one in found["events"]] == [one["event"] for one in news()]
+    assert [one["session_id"] for one in found["sessions"]] == ["s-1"]
+    agent.ask(agent.client.set_logging_level, "error")
+    agent("start_session", session_id="s-2")
+    assert waited(
+        lambda: len([m for m in heard if isinstance(m, ResourceUpdatedNotification)]) > len(uris)
+    )
+    assert len(news()) == 3
+
+
+def test_clients_since_2026_hear_of_sessions(serving: Make, project: Path) -> None:
+    agent = serving("sessions", "store")
+    settled(agent)
+
+    async def listen() -> str:
+        async with agent.client.listen(resource_subscriptions=["memory://sessions"]) as events:
+            with anyio.fail_after(30):
+                await agent.client.call_tool("start_session", {"session_id": "s-1"})
+                async for event in events:
+                    return str(event.uri)
+        return ""
+
+    assert agent.ask(listen) == "memory://sessions"

@@ -1,0 +1,191 @@
+"""`memory-bank session`: list, show, start and end the sessions of agents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank import actions
+from memory_bank.frontends.cli.call import FAILED, FOUND, NOTHING, Call
+from memory_bank.frontends.cli.command import as_command, shared_options
+from memory_bank.frontends.cli.help import Group
+from memory_bank.frontends.cli.session_view import show_rows, show_session, summary_lines
+from memory_bank.frontends.cli.text_input import given
+from memory_bank.frontends.rendering import count
+
+if TYPE_CHECKING:
+    from memory_bank.actions.session_compression import Compression
+    from memory_bank.actions.sessions import Started
+
+GROUP = "Sessions"
+
+
+@as_command(
+    "list",
+    why="""
+    Lists the sessions of agents, the last started first, with the number of prompts, of
+    observations and of events that wait to be compressed.
+    """,
+    examples=(
+        ("memory-bank session list", "the last 20 sessions"),
+        ("memory-bank session list --project shop --limit 5", "the last five of one project"),
+    ),
+)
+@click.option("--project", default="", metavar="NAME", help="Only sessions of this project")
+@click.option("--limit", type=click.IntRange(1), default=20, metavar="N", help="Most sessions")
+@click.option("--offset", type=click.IntRange(0), default=0, metavar="N", help="Skip the first N")
+def _list(call: Call, *, project: str, limit: int, offset: int) -> int:
+    """List the sessions, the last started first."""
+    with call.open() as bank:
+        found = actions.session_listing.list_sessions(bank, limit, project=project, offset=offset)
+        call.answer(found, lambda rows: show_rows(call, rows))
+    return FOUND if found.sessions else NOTHING
+
+
+@as_command(
+    "show",
+    why="""
+    Shows a session: its prompts, summary and observations, after compressing what waits. Name it by
+    its id, the start of the id, or its note, which `memory-bank show` prints as it is.
+    """,
+    examples=(("memory-bank session show 7f3c2d10", "the session whose id starts so"),),
+)
+@click.argument("session_id", metavar="SESSION")
+def _show(call: Call, *, session_id: str) -> int:
+    """Show the prompts, the summary and the observations of a session."""
+    with call.open() as bank:
+        found = actions.session_listing.show_session(bank, session_id)
+        call.answer(found, lambda shown: show_session(call, shown))
+    return FOUND
+
+
+@as_command(
+    "start",
+    why="""
+    Starts a session by hand, or resumes the one of that id. Hooks of agents' programs do it by
+    themselves.
+    """,
+    examples=(("memory-bank session start review-4 --project shop", "start one by hand"),),
+)
+@click.argument("session_id", metavar="SESSION")
+@click.option("--project", metavar="NAME", help="Its project [default: the repository's name]")
+@click.option("--agent", default="", metavar="NAME", help="The agent's program")
+def _start(call: Call, *, session_id: str, project: str | None, agent: str) -> int:
+    """Start a session, or resume the one of that id."""
+
+    def render(done: Started) -> None:
+        call.console.line(f"{done.state}: session {done.session_id} of {done.project}")
+
+    with call.open() as bank:
+        call.answer(actions.sessions.start_session(bank, session_id, project, agent), render)
+    return FOUND
+
+
+@as_command(
+    "end",
+    why="""
+    Compresses what waits, and ends a session with a summary: the given text, `-` for stdin, else
+    one of its prompts and observations.
+    """,
+    examples=(
+        ("memory-bank session end 7f3c2d10-4a55", "with a summary of what is known"),
+        ("memory-bank session end review-4 'Retries are in place'", "with your own words"),
+    ),
+)
+@click.argument("session_id", metavar="SESSION")
+@click.argument("summary", required=False)
+def _end(call: Call, *, session_id: str, summary: str | None) -> int:
+    """End a session with a summary."""
+    text = given("-") if summary == "-" else summary
+    with call.open() as bank:
+        summary_id = actions.sessions.end_session(bank, session_id, text)
+        done = actions.sessions.Ended(actions.sessions.SCHEMA_VERSION, session_id, summary_id)
+        call.answer(done, lambda one: call.console.line(_ended(one.summary_id)))
+    return FOUND
+
+
+def _ended(summary_id: str | None) -> str:
+    return (
+        f"ended, with the summary {summary_id}" if summary_id else "ended; nothing happened in it"
+    )
+
+
+@as_command(
+    "summary",
+    why="""
+    Prints the summary of a session. With options, sets these parts of it and ends the session.
+    """,
+    examples=(
+        ("memory-bank session summary 7f3c2d10", "print it"),
+        (
+            "memory-bank session summary review-4 --learned 'The gateway is slow' --next 'Measure'",
+            "say what was learned and what comes next",
+        ),
+    ),
+)
+@click.argument("session_id", metavar="SESSION")
+@click.option("--request", metavar="TEXT", help="What was asked for")
+@click.option("--investigated", metavar="TEXT", help="What was looked at")
+@click.option("--learned", metavar="TEXT", help="What was learned")
+@click.option("--completed", metavar="TEXT", help="What was done")
+@click.option("--next", "next_steps", metavar="TEXT", help="The next steps")
+@click.option("--notes", metavar="TEXT", help="Anything else")
+def _summary(call: Call, *, session_id: str, **parts: str | None) -> int:
+    """Print or set the summary of a session."""
+    said = {key: text for key, text in parts.items() if text is not None}
+    with call.open() as bank:
+        if said:
+            actions.sessions.end_session(bank, session_id, said)
+        shown = actions.session_listing.show_session(bank, session_id)
+        found = shown.session.summary
+        if call.json:
+            call.document({"schema_version": shown.schema_version, "summary": found})
+        elif found is not None:
+            summary_lines(call, found)
+        else:
+            call.remark("the session has no summary yet")
+    return FOUND if found is not None else NOTHING
+
+
+@as_command(
+    "compress",
+    why="""
+    Makes observations of the events that wait, of all sessions or of one. Hooks, ends of sessions
+    and queries about sessions do it by themselves.
+    """,
+    examples=(("memory-bank session compress", "all sessions"),),
+)
+@click.argument("session_id", metavar="[SESSION]", required=False, default="")
+def _compress(call: Call, *, session_id: str) -> int:
+    """Compress the events that wait into observations."""
+
+    def render(done: Compression) -> None:
+        if done.busy:
+            call.remark("another process compresses now")
+        else:
+            made = count(len(done.observations), "observation")
+            call.console.line(f"{made} of {count(done.events, 'event')}")
+        for reason in done.fallback_reasons:
+            call.warn(f"compressed by rules: {reason}")
+        for problem in done.problems:
+            call.warn(problem)
+
+    with call.open() as bank:
+        done = actions.session_compression.compress(bank, session_id)
+        call.answer(done, render)
+    return FAILED if done.problems else FOUND
+
+
+command = Group(
+    "session",
+    help="List, show and end the sessions of agents.",
+    why="""
+    A session is one agent's working period, kept as a note: what was asked for, what was done and
+    learned, and a summary. Without a subcommand, lists the sessions.
+    """,
+    examples=(("memory-bank session", "list the last sessions"),),
+    default=_list,
+    commands={made.name or "": made for made in (_list, _show, _start, _end, _summary, _compress)},
+    params=shared_options(),
+)
