@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
@@ -14,11 +15,12 @@ from memory_bank.bank import Bank
 from memory_bank.errors import Busy, MemoryBankError
 from memory_bank.locks import locked
 from memory_bank.repo import git
-from memory_bank.sessions import compression
-from memory_bank.sessions.compression import Draft, Sample
 from memory_bank.sessions.model import Event, Observation, Prompt, Session
 from memory_bank.sessions.note_format import settled_observation
 from memory_bank.sessions.note_store import NoteStore
+
+if TYPE_CHECKING:
+    from memory_bank.sessions.compression import Draft, Sample
 
 _FOLDER = "compressing"
 _DIGITS = 12
@@ -150,6 +152,8 @@ def _compress_batch(
         if batch.id(0) in {one.id for one in batch.session.observations}:
             store.remove_pending([event.id for event in events])
             return
+    from memory_bank.sessions import compression  # start-up: mostly nothing waits
+
     root = _root(bank, events)
     found = compression.compress(
         events,
