@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from memory_bank.actions.context import Injected
     from memory_bank.actions.sessions import Ended, Started, StoredObservation
     from memory_bank.frontends.fencing import Quotes
 
@@ -30,6 +31,12 @@ def stored(done: StoredObservation, quotes: Quotes) -> str:
     else:
         what = f"Stored the event, which is compressed later (pending_id: {done.pending_id}"
     return f"{what}, prompt_number: {done.prompt_number})."
+
+
+def told(found: Injected, quotes: Quotes) -> str:
+    """Return a context, which has its own quotes."""
+    del quotes
+    return found.context
 
 
 def ended(done: Ended, quotes: Quotes) -> str:

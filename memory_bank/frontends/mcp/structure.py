@@ -20,6 +20,8 @@ _OURS = frozenset(
     }
 )
 """Fields whose text comes from this program. Any other text is quoted."""
+_QUOTING = frozenset(["context"])
+"""Fields whose text already quotes what comes from notes."""
 _WORD = re.compile(r"[\w.:+-]*")
 NOTICE = "notice"
 """The field that explains the quotes."""
@@ -59,4 +61,6 @@ def _plain(quotes: Quotes, value: object, field: str = "") -> Any:  # noqa: ANN4
     if value is None or isinstance(value, bool | int | float):
         return value
     text = str(plain(value))
+    if field in _QUOTING:
+        return text
     return text if field in _OURS and _WORD.fullmatch(text) else quotes.inside(text)

@@ -6,7 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from memory_bank.actions import context as telling
 from memory_bank.actions import sessions as keeping
+from memory_bank.frontends.fencing import Quotes
 from memory_bank.frontends.mcp import session_text
 from memory_bank.frontends.mcp.tool import Call, tool
 from memory_bank.frontends.mcp.tools.bank import Paths
@@ -70,3 +72,31 @@ def end_session(call: Call, *, session_id: str, summary: Said = None) -> keeping
     """End a session with a summary: what was asked, learned, completed, and the next steps."""
     summary_id = keeping.end_session(call.bank, session_id, summary)
     return keeping.Ended(keeping.SCHEMA_VERSION, session_id, summary_id)
+
+
+@tool("Inject context", session_text.told, reads=True)
+def inject_context(
+    call: Call,
+    *,
+    project: str,
+    session_id: str = "",
+    observation_types: Annotated[
+        list[ObservationType], Field(description="decision, bugfix, feature by default")
+    ] = [],  # noqa: B006  (never changed)
+    concepts: Paths = [],  # noqa: B006
+    observation_limit: Annotated[int | None, Field(ge=0)] = None,
+    session_limit: Annotated[int | None, Field(ge=0)] = None,
+    days: Annotated[float | None, Field(ge=0)] = None,
+) -> telling.Injected:
+    """Tell what the last sessions did and learned, next steps and changed notes, to start with."""
+    return telling.inject_context(
+        call.bank,
+        project,
+        session_id,
+        observation_types=observation_types or None,
+        concepts=concepts or None,
+        observation_limit=observation_limit,
+        session_limit=session_limit,
+        days=days,
+        quote=Quotes().introduced,
+    )
