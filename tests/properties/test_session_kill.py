@@ -1,0 +1,66 @@
+"""Killed at any moment, agents and compression lose nothing that was stored, and store nothing twice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank import compress, list_sessions, open_bank, show_session
+from memory_bank.actions.session_state import opened
+from tests.properties.session_workers import SETTINGS
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and kills by SIGKILL")
+
+WORKERS = Path(__file__).with_name("session_workers.py")
+ROOT = Path(__file__).parents[2]
+
+
+def run(acks: Path, seed: int, kills: int, *folders: Path) -> set[str]:
+    """Let processes work and be killed; return what they were told is stored."""
+    acks.mkdir()
+    words = [sys.executable, str(WORKERS), str(acks), str(seed), str(kills), *map(str, folders)]
+    done = subprocess.run(
+        words, cwd=ROOT, env=_environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout == ""
+    assert done.stderr == ""
+    return {marker for file in acks.iterdir() for marker in file.read_text().split()}
+
+
+def _environment() -> dict[str, str]:
+    import os
+
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def stored(folder: Path) -> Counter[str]:
+    """Count in how many observations each event is, after what waits is compressed."""
+    with open_bank(folder, settings=SETTINGS) as bank:
+        done = compress(bank)
+        assert (done.busy, done.problems) == (False, [])
+        with opened(bank) as store:
+            assert store.get_pending() == []
+        found: Counter[str] = Counter()
+        for row in list_sessions(bank, 100).sessions:
+            for one in show_session(bank, row.session_id).session.observations:
+                found[one.title.split()[-1].strip('"}')] += 1
+        return found
+
+
+@pytest.mark.parametrize(
+    ("seed", "kills"), [(1, 12), pytest.param(2, 200, marks=pytest.mark.torture)]
+)
+def test_every_stored_event_is_in_exactly_one_observation(
+    project: Path, tmp_path: Path, git: Callable[..., str], seed: int, kills: int
+) -> None:
+    told = run(tmp_path / "acks", seed, kills, project)
+    found = stored(project)
+    assert len(told) > 5
+    assert told - found.keys() == set()
+    assert [marker for marker, many in found.items() if many > 1] == []
+    assert git(project, "status", "--porcelain") == ""
