@@ -90,13 +90,13 @@ class _Content:
     def described(self, sections: Iterable[Section]) -> Iterator[Section]:
         """Yield the sections with their names and inline fields."""
         for section in sections:
-            inside = range(section.line, section.end_line)
-            named = [name for line, name in self.alone.items() if line in inside]
+            inside = range(section.line, section.end_line)  # looked up: there may be many of both
+            named = [self.alone[line] for line in inside if line in self.alone]
             found = [
-                (one.key, value)
-                for line, one in self.fields.items()
-                if line in inside
-                for value in one.values
+                (self.fields[line].key, value)
+                for line in inside
+                if line in self.fields
+                for value in self.fields[line].values
             ]
             yield section._replace(name=named[-1] if named else "", fields=tuple(found))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 
 from memory_bank.errors import StorageFailed
-from memory_bank.notes import frontmatter, note_parser
+from memory_bank.notes import frontmatter
 from memory_bank.notes.block_positions import BREAK, last_break
 from memory_bank.notes.note import Note
 from memory_bank.sessions import note_parts
@@ -16,7 +16,6 @@ from memory_bank.sessions.note_format import (
     observation_block,
     prompt_line,
     prompts_block,
-    session_of,
     settled_observation,
     settled_prompt,
     settled_summary,
@@ -24,7 +23,8 @@ from memory_bank.sessions.note_format import (
     summary_fields,
     summary_id,
 )
-from memory_bank.sessions.note_parts import FIELD, SUMMARY_KEYS, Part
+from memory_bank.sessions.note_parts import FIELD, SUMMARY_KEYS, Part, parsed
+from memory_bank.sessions.note_reading import head_of, prompts_of
 
 Clean = Callable[[str], str]
 _STATED = (
@@ -59,8 +59,8 @@ def add_observations(
 def add_prompts(path: str, text: str, prompts: Sequence[Prompt], clean: Clean = str) -> str:
     """Return a note's text with those prompts that it does not have yet, after the others."""
     note = _note(path, text)
-    session = session_of(note)
-    there = {prompt.prompt_number for prompt in session.prompts} if session else set()
+    session = head_of(note)
+    there = {one.prompt_number for one in prompts_of(note, session)} if session else set()
     new = [settled_prompt(one) for one in prompts if one.prompt_number not in there]
     if not new:
         return text
@@ -156,12 +156,12 @@ def _newline(text: str) -> str:
 
 
 def _git(note: Note) -> GitState | None:
-    session = session_of(note)
+    session = head_of(note)
     return session.git if session else None
 
 
 def _note(path: str, text: str) -> Note:
-    return note_parser.parse(path, text.encode("utf-8", "replace"))
+    return parsed(path, text.encode("utf-8", "replace"))
 
 
 def _not_read(path: str) -> StorageFailed:

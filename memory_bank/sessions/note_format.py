@@ -7,19 +7,15 @@ observation, whose block id is the observation's id. A person may edit all of it
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 
 from blake3 import blake3
 
 from memory_bank.agents import agent_name
-from memory_bank.notes import frontmatter, note_parser
-from memory_bank.notes.dates import to_datetime
+from memory_bank.notes import frontmatter
 from memory_bank.notes.identity import note_id
-from memory_bank.notes.note import Note
-from memory_bank.sessions import note_parts
 from memory_bank.sessions.model import (
     SUMMARY_PREFIX,
     TITLE_LIMIT,
@@ -29,7 +25,8 @@ from memory_bank.sessions.model import (
     Session,
     Summary,
 )
-from memory_bank.sessions.note_parts import OBSERVATION_KEYS, SUMMARY_KEYS, SUMMARY_TEXTS, Part
+from memory_bank.sessions.note_parts import SUMMARY_TEXTS
+from memory_bank.sessions.note_reading import TYPE, parse, session_of, words
 from memory_bank.sessions.note_text import (
     escaped,
     heading,
@@ -39,12 +36,15 @@ from memory_bank.sessions.note_text import (
     short_lines,
     to_millisecond,
     to_second,
-    unescaped,
 )
-from memory_bank.setting_sections import OBSERVATION_TYPES
 
-TYPE = "session"
-"""The type of a session's note."""
+__all__ = [
+    "ID_LIMIT", "PROMPT_LIMIT", "TYPE", "field_line", "keys_of", "observation_block", "parse",
+    "prompt_line", "prompts_block", "render", "session_of", "settled", "settled_observation",
+    "settled_prompt", "settled_summary", "summary_block", "summary_fields", "summary_id",
+    "title_of",
+]  # fmt: skip
+
 ID_LIMIT = 200
 """Maximum number of characters of a session's id."""
 PROMPT_LIMIT = 2000
@@ -53,11 +53,8 @@ _UNTITLED = "Untitled"
 _NAMELESS = "Session"
 _CUT = "…"
 _ID_DIGITS = 12
-_LINKED = re.compile(r"\s*\[\[([^\[\]\n]+)\]\]|((?:\\.|[^,\\])+)")
 _NO_LINK = re.compile(r"[\[\]|#^\\`<>\x00-\x1f]|://|\A[/~]|\A[A-Za-z]:|(?:\A|/)\.\.?(?:/|\Z)")
 """Paths out of the project, and those that a wikilink can't name."""
-_PROMPT = re.compile(r"prompt (\d{1,9})\Z")
-_FIRST_MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\S+Z)(?:\s+|\Z)")
 
 
 def summary_id(session_id: str) -> str:
@@ -110,7 +107,7 @@ def settled_observation(one: Observation, git: GitState | None = None) -> Observ
         subtitle=short_lines(one.subtitle),
         facts=tuple(filter(None, map(short_lines, one.facts))),
         narrative=paragraphs(one.narrative),
-        concepts=_words(one.concepts),
+        concepts=words(one.concepts),
         files_read=_paths(one.files_read),
         files_modified=_paths(one.files_modified),
         git=_settled_git(one.git, git),
@@ -141,11 +138,6 @@ def _settled_git(git: GitState | None, other: GitState | None = None) -> GitStat
 
 def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1].rstrip()}{_CUT}"
-
-
-def _words(words: Sequence[str]) -> tuple[str, ...]:
-    parts = (one_line(part) for word in words for part in word.split(","))
-    return tuple(dict.fromkeys(part for part in parts if part))
 
 
 def _paths(paths: Sequence[str]) -> tuple[str, ...]:
@@ -272,118 +264,3 @@ def _field_lines(fields: Sequence[tuple[str, str]]) -> str:
 def field_line(key: str, value: str) -> str:
     """Return a field, whose further lines are indented."""
     return "\n  ".join(f"- {key}:: {value}".split("\n"))
-
-
-def parse(path: str, data: bytes) -> Session | None:
-    """Read a session's note; None for another note. Raises UnreadableNote for a binary file."""
-    return session_of(note_parser.parse(path, data))
-
-
-def session_of(note: Note) -> Session | None:
-    """Return the session of a note; None if it is no session's."""
-    extra = note.meta.extra
-    session_id = one_line(str(extra.get("session_id") or ""))
-    if note.meta.type != TYPE or not session_id:
-        return None
-    found = note_parts.parts(note)
-    started = note.meta.created_at or datetime.fromtimestamp(0, UTC)
-    session = Session(
-        session_id=session_id,
-        project=_told(extra, "project"),
-        started_at=started,
-        agent=note.meta.source_agent,
-        ended_at=to_datetime(extra.get("ended_at") or ""),
-        input_tokens=_count(extra, "input_tokens"),
-        output_tokens=_count(extra, "output_tokens"),
-        redactions=_count(extra, "redactions"),
-        git=_git(*(_told(extra, key) for key in ("repository_id", "branch", "commit"))),
-        path=note.path,
-    )
-    prompts = tuple(_prompts(found.prompts, session)) if found.prompts else ()
-    return replace(
-        session,
-        last_prompt_number=max((prompt.prompt_number for prompt in prompts), default=0),
-        prompts=prompts,
-        observations=tuple(_observation(part, session) for part in found.observations),
-        summary=found.summary and _summary(found.summary, session),
-    )
-
-
-def _observation(part: Part, session: Session) -> Observation:
-    read = note_parts.read(part, OBSERVATION_KEYS)
-    kind = read.first("obs_type").casefold()
-    return Observation(
-        id=part.id,
-        session_id=session.session_id,
-        project=session.project,
-        obs_type=kind if kind in OBSERVATION_TYPES else "discovery",
-        title=unescaped(part.heading),
-        created_at=to_datetime(read.first("created_at")) or session.started_at,
-        subtitle=read.first("subtitle"),
-        facts=tuple(map(unescaped, read.values("fact"))),
-        narrative=paragraphs(unescaped(read.text)),
-        concepts=_words(list(map(unescaped, read.values("concepts")))),
-        files_read=_targets(read.values("reads")),
-        files_modified=_targets(read.values("modifies")),
-        prompt_number=read.number("prompt_number"),
-        discovery_tokens=read.number("discovery_tokens"),
-        git=_git_of(read, session),
-    )
-
-
-def _summary(part: Part, session: Session) -> Summary:
-    read = note_parts.read(part, SUMMARY_KEYS)
-    return Summary(
-        id=part.id,
-        session_id=session.session_id,
-        project=session.project,
-        created_at=to_datetime(read.first("created_at")) or session.ended_at or session.started_at,
-        files_read=_targets(read.values("reads")),
-        files_edited=_targets(read.values("modifies")),
-        discovery_tokens=read.number("discovery_tokens"),
-        git=_git_of(read, session),
-        **{key: read.first(key) for key in SUMMARY_TEXTS},
-    )
-
-
-def _prompts(part: Part, session: Session) -> Iterator[Prompt]:
-    for key, value in note_parts.read(part, frozenset()).fields:
-        if number := _PROMPT.match(key):
-            moment = _FIRST_MOMENT.match(value)
-            at = to_datetime(moment[1]) if moment else None
-            text = value[moment.end() :] if moment and at else value
-            yield Prompt(
-                session.session_id,
-                int(number[1]),
-                one_line(unescaped(text)),
-                at or session.started_at,
-            )
-
-
-def _targets(values: Sequence[str]) -> tuple[str, ...]:
-    """Return the files of some fields: links by their target, without headings and shown text."""
-    found = (
-        re.split(r"[|#^]", link[1])[0] if link[1] else unescaped(link[2])
-        for value in values
-        for link in _LINKED.finditer(value)
-    )
-    return tuple(dict.fromkeys(path for file in found if (path := one_line(file))))
-
-
-def _git_of(read: note_parts.Read, session: Session) -> GitState | None:
-    here = session.git.repository_id if session.git else ""
-    return _git(read.first("repository_id") or here, read.first("branch"), read.first("commit"))
-
-
-def _git(repository_id: str, branch: str, commit: str) -> GitState | None:
-    return GitState(repository_id, branch, commit) if commit else None
-
-
-def _told(extra: Mapping[str, object], key: str) -> str:
-    value = extra.get(key)
-    return one_line(str(value)) if isinstance(value, str | int | float) else ""
-
-
-def _count(extra: Mapping[str, object], key: str) -> int:
-    value = extra.get(key)
-    return value if isinstance(value, int) and value > 0 else 0

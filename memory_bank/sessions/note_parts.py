@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
+from memory_bank.notes import note_parser
 from memory_bank.notes.blocks import NEWLINE
 from memory_bank.notes.note import Note, Section
 from memory_bank.sessions.model import OBSERVATION_ID, SUMMARY_PREFIX
@@ -28,6 +30,15 @@ _BLOCK = re.compile(r"(?:^|[ \t]+)\^([\w-]+)[ \t]*\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TOP = 2
 """Level of the headings that this package writes."""
+
+
+@lru_cache(maxsize=4)
+def parsed(path: str, data: bytes) -> Note:
+    """Parse a file as the note parser does, and keep the last ones.
+
+    An addition parses a long note before and after it, which takes most of its time.
+    """
+    return note_parser.parse(path, data)
 
 
 class Part(NamedTuple):

@@ -189,7 +189,7 @@ class NoteStore:
 
     def _read(self, path: str) -> Session | None:
         try:
-            return note_format.session_of(self._store.read(path))
+            return note_format.parse(path, self._store.read_bytes(path))
         except NoteNotFound:
             return None
 
@@ -241,11 +241,11 @@ class NoteStore:
         path = session.path
 
         def edit(text: str) -> str:
-            text = note_edit.set_state(text, session)
             text = note_edit.add_prompts(path, text, session.prompts, clean)
             if summary is not None:
                 text = note_edit.set_summary(path, text, summary, clean)
-            return note_edit.add_observations(path, text, new, clean)
+            text = note_edit.add_observations(path, text, new, clean)
+            return note_edit.set_state(text, session)
 
         self._change(path, edit)
 
