@@ -5,4 +5,6 @@ NAMES = (
     *("claude-code", "claude-desktop", "cursor", "vscode"),
     *("codex", "windsurf", "zed", "gemini"),
 )
+HOOK_NAMES = ("claude-code", "codex", "gemini", "copilot", "cursor", "opencode")
+"""Clients whose hooks can be set up."""
 SCOPES = ("project", "user")

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-import sysconfig
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.actions.clients import registry
+from memory_bank.actions.clients import files, registry
 from memory_bank.actions.clients.registry import Client
 from memory_bank.bank import Bank
-from memory_bank.errors import BadInput, MemoryBankError, StorageFailed
-from memory_bank.filenames import FOLDER, TEMPORARY_PREFIX
+from memory_bank.errors import BadInput, MemoryBankError
+from memory_bank.filenames import FOLDER
 from memory_bank.hints import Hint
-from memory_bank.notes import files
-from memory_bank.notes.identity import etag
 
-SERVER = "memory-bank"
+SERVER = files.PROGRAM
 """The default name of the server in a client's configuration."""
 
 _BANK = "--bank"
@@ -78,8 +73,8 @@ def install(
     one = registry.find(client)
     place = _place(one, scope or _scope(one, bank), bank, name)
     path = (*place.keys, name)
-    before = None if blank else _text(place.file)
-    with _explained(place.file):
+    before = None if blank else files.text(place.file)
+    with files.explained(place.file):
         old = one.editor.value_at(before or "", path)
         entry = _entry(one, place.scope, bank)
         _check_ours(place, old or {}, Hint.NAME_SERVER)
@@ -111,8 +106,8 @@ def uninstall(
     one = registry.find(client)
     place = _place(one, scope or _scope(one, bank), bank, name)
     path = (*place.keys, name)
-    before = _text(place.file)
-    with _explained(place.file):
+    before = files.text(place.file)
+    with files.explained(place.file):
         old = one.editor.value_at(before or "", path)
         _check_ours(place, old or {}, Hint.REMOVE_BY_HAND)
         if not before or not isinstance(old, Mapping) or "command" not in old:
@@ -132,15 +127,8 @@ def write(change: Change) -> None:
 
     Raises Conflict when the file is no longer what it was, StorageFailed.
     """
-    if not change.changed:
-        return
-    before = files.ABSENT if change.before is None else etag(change.before.encode())
-    file = change.place.file.resolve()  # the link to a file kept elsewhere stays a link
-    if change.after is not None:
-        files.replace(file, change.after.encode(), before)
-        return
-    aside = file.with_name(f"{TEMPORARY_PREFIX}{os.urandom(6).hex()}")
-    files.remove(file, aside, before)
+    if change.changed:
+        files.write(change.place.file, change.before, change.after)
 
 
 def needs_bank(client: str, scope: str | None) -> bool:
@@ -191,7 +179,7 @@ def _elsewhere(one: Client, bank: Bank, chosen: Place) -> Iterator[Place]:
     for place in places:
         servers: object = None
         with suppress(MemoryBankError):
-            servers = one.editor.value_at(_text(place.file) or "", place.keys)
+            servers = one.editor.value_at(files.text(place.file) or "", place.keys)
         for name, entry in servers.items() if isinstance(servers, dict) else ():
             found = place._replace(name=str(name))
             if place.scope != chosen.scope and _starts_this(entry) and _bank_of(entry) in banks:
@@ -204,20 +192,12 @@ def _entry(one: Client, scope: str, bank: Bank) -> dict[str, object]:
     if scope == "project":
         folder = [_BANK, one.folder] if one.folder else []
         return {**one.extra, "command": SERVER, "args": [*serve, *folder]}
-    command, *first = _program()
+    command, *first = files.program()
     root = str(bank.layout.root)
     with suppress(UnicodeEncodeError):
         root.encode()
         return {**one.extra, "command": command, "args": [*first, *serve, _BANK, root]}
     raise BadInput("the bank's path is no UTF-8 text", "move the bank elsewhere")
-
-
-def _program() -> list[str]:
-    """Return this program's command with its full path, because desktops have another PATH."""
-    script = Path(sysconfig.get_path("scripts"), f"{SERVER}.exe" if os.name == "nt" else SERVER)
-    if script.is_file():
-        return [str(script)]
-    return [sys.executable, "-P", "-m", "memory_bank"]  # -P: not one in the working directory
 
 
 def _check_ours(place: Place, entry: object, hint: str) -> None:
@@ -259,25 +239,3 @@ def _options(entry: object) -> list[object]:
 
 def _args(entry: object) -> list[object]:
     return _list(entry, "args")
-
-
-def _text(file: Path) -> str | None:
-    data = files.read(file)
-    if data is None and file.is_symlink() and not file.exists():
-        raise StorageFailed(f"{file} is a link that leads nowhere", "remove it, or repair it")
-    with _explained(file):
-        return None if data is None else data.decode()
-
-
-@contextmanager
-def _explained(file: Path) -> Iterator[None]:
-    """Add the file to errors of reading and changing it."""
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        reason = f"byte {error.start + 1} is no UTF-8"
-        raise BadInput(f"{file} stays as it is: {reason}", Hint.EDIT_BY_HAND) from error
-    except BadInput as error:
-        if error.hint:
-            raise
-        raise BadInput(f"{file} stays as it is: {error.message}", Hint.EDIT_BY_HAND) from error

@@ -12,10 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from memory_bank.actions.clients.json_file import JsonFile
 from memory_bank.actions.clients.toml_file import TomlFile
 from memory_bank.errors import BadInput
+
+if TYPE_CHECKING:
+    from memory_bank.actions.clients.hook_registry import HookClient
 
 _WORKSPACE = "${workspaceFolder}"
 _FOLDERS = [f"XDG_{kind}_HOME" for kind in ("CONFIG", "STATE", "DATA", "CACHE")]
@@ -128,7 +132,9 @@ def find(name: str) -> Client:
 
 
 def user_file(
-    client: Client, environ: Mapping[str, str] = os.environ, platform: str = sys.platform
+    client: Client | HookClient,
+    environ: Mapping[str, str] = os.environ,
+    platform: str = sys.platform,
 ) -> Path:
     """Return the user's own file of a client on a platform."""
     if folder := environ.get(client.home or "-"):

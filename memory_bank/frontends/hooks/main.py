@@ -48,7 +48,7 @@ def run(args: Sequence[str]) -> int:
         if names[1] == AFTER:
             _after(args)
         elif (answer := _answer(names[0], names[1], state)) is not None:
-            _write(json.dumps(answer).encode())
+            _write(_text(answer).encode())
     except MemoryBankError as error:
         _log(names, error.message, state)
     except _Refused as error:
@@ -127,7 +127,7 @@ def _follow(name: str, bank: HookBank, event: HookEvent) -> None:
         "kind": event.kind,
         "transcript": event.transcript,
     }
-    detached.start(["hook", name, AFTER, json.dumps(after)])
+    detached.start(["hook", name, AFTER, _text(after)])
 
 
 def _after(args: Sequence[str]) -> None:
@@ -177,6 +177,12 @@ def _payload() -> dict[str, Any] | None:
     if not isinstance(found, dict):
         raise _Refused(f"the event is no object: {type(found).__name__}")
     return found
+
+
+def _text(value: Mapping[str, object]) -> str:
+    from memory_bank.frontends.rendering import document  # start-up: most events have no answer
+
+    return document(value, indent=None, ascii_only=True)
 
 
 def _write(data: bytes) -> None:

@@ -79,6 +79,8 @@ def command(
         call.console.line(
             "next: ", (f'memory-bank {at}remember "what should be known later"', "bold")
         )
+        if made.created and not user:
+            call.console.line("for agents: ", ("memory-bank hooks install --client NAME", "bold"))
         if made.found and not asks:
             _show_found(call, made, folder)
 

@@ -1,0 +1,237 @@
+"""`memory-bank hooks`: let agents' programs report their sessions to this program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from difflib import unified_diff
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from memory_bank.actions.clients import HOOK_NAMES, SCOPES
+from memory_bank.errors import BadInput, NoBank
+from memory_bank.frontends.cli.call import NOTHING, Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.cli.console import Piece, place
+from memory_bank.frontends.cli.help import Group
+from memory_bank.frontends.cli.text_input import interactive
+
+if TYPE_CHECKING:
+    from memory_bank.actions.clients.hook_install import HookChange, HookPlace, HookStatus
+    from memory_bank.bank import Bank
+
+GROUP = "Agents"
+
+_HEADERS = 2
+"""Header lines of a unified diff."""
+_CLIENT = f"The program: {', '.join(HOOK_NAMES)}"
+
+
+def _shared(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Take the options that select the file and say whether it is changed."""
+    for decorate in (
+        click.option("--dry-run", is_flag=True, help="Show the change, change no file"),
+        click.option("--yes", is_flag=True, help="Change the file without asking"),
+        click.option("--scope", type=click.Choice(SCOPES), default="user", help=_SCOPE),
+        click.option(
+            "--client", required=True, type=click.Choice(HOOK_NAMES), metavar="NAME", help=_CLIENT
+        ),
+    ):
+        function = decorate(function)
+    return function
+
+
+_SCOPE = "The project's file or your own [user]"
+
+
+@as_command(
+    "install",
+    why="""
+    Adds `memory-bank hook` to the hooks of a program: to your own file, for all projects, where it
+    does nothing without a bank; with --scope project to the project's file, which is in git and
+    applies to everybody who has the project.
+
+    Shows the change and asks before making it. Everything else in the file stays the same, other
+    hooks included. Doing it again changes nothing, or only what is out of date.
+    """,
+    examples=(
+        ("memory-bank hooks install --client claude-code", "in all your projects"),
+        ("memory-bank hooks install --client codex --yes", "without being asked"),
+        ("memory-bank hooks install --client gemini --dry-run", "show the change only"),
+    ),
+)
+@_shared
+def _install(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool) -> int:
+    """Let a program report its sessions."""
+    from memory_bank.actions.clients.hook_install import install
+
+    with _bank(call, needed=scope == "project") as bank:
+        change = install(bank, client, scope=scope)
+    for other in change.elsewhere:
+        call.remark(f"{change.client.title} has these hooks in {place(other)}, too; one is enough")
+    done = _made(call, change, yes=yes, dry_run=dry_run)
+    if call.json:
+        _answer(call, change, done=done)
+    elif not change.changed:
+        call.console.line("already there: ", (place(change.file), "place"))
+    elif done:
+        call.console.line("wrote ", (place(change.file), "place"))
+    if (done or not change.changed) and not call.json:
+        next_step = change.client.next_step(change.scope)
+        call.console.line(("next: ", "bold"), f"{change.client.title}: {next_step}")
+    return 0 if done or dry_run or not change.changed else NOTHING
+
+
+@as_command(
+    "uninstall",
+    why="""
+    Removes the hooks of this program from a file of a program. Everything else in the file stays; a
+    file in which nothing else is left is deleted. Shows the change and asks before making it.
+    """,
+    examples=(("memory-bank hooks uninstall --client cursor", "from your own file"),),
+)
+@_shared
+def _uninstall(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool) -> int:
+    """Let a program no longer report its sessions."""
+    from memory_bank.actions.clients.hook_install import uninstall
+
+    with _bank(call, needed=scope == "project") as bank:
+        change = uninstall(bank, client, scope=scope)
+    done = _made(call, change, yes=yes, dry_run=dry_run)
+    if call.json:
+        _answer(call, change, done=done)
+    elif not change.changed:
+        call.console.line(f"{change.client.title} has no hooks in ", (place(change.file), "place"))
+    elif done:
+        verb = "removed " if change.after is None else "wrote "
+        call.console.line(verb, (place(change.file), "place"))
+    return 0 if done or (dry_run and change.changed) else NOTHING
+
+
+@as_command(
+    "status",
+    why="""
+    Shows for each program whether its hooks report to this program, in which file, for which
+    events, whether the command was found, and the last event that this bank received from it.
+    Whether a program trusts the hooks, only the program knows: in Codex, see /hooks.
+    """,
+    examples=(("memory-bank hooks status", "all programs"),),
+)
+@click.option("--client", type=click.Choice(HOOK_NAMES), metavar="NAME", help=_CLIENT)
+def _status(call: Call, *, client: str | None) -> int:
+    """Show which programs report their sessions."""
+    from memory_bank.actions.clients.hook_install import status
+
+    with _bank(call, needed=False) as bank:
+        found = status(bank, client or "")
+    call.answer(found, lambda found: _show(call, found))
+    return 0
+
+
+@contextmanager
+def _bank(call: Call, *, needed: bool) -> Iterator[Bank | None]:
+    """Open the bank; None where there is none, if that is enough."""
+    try:
+        opened = call.open()
+        bank = opened.__enter__()
+    except NoBank:
+        if needed:
+            raise
+        yield None
+        return
+    try:
+        yield bank
+    finally:
+        opened.__exit__(None, None, None)
+
+
+def _show(call: Call, found: HookStatus) -> None:
+    received = {str(one["client"]): one for one in found.received}
+    shown = set[str]()
+    for one in found.places:
+        if one.installed or one.problem or one.scope == "user":
+            call.console.line(*_described(one))
+        if one.missing:
+            call.console.line(f"  without {', '.join(one.missing)}: install them again")
+        last = received.get(one.client)
+        if last and one.client not in shown:
+            shown.add(one.client)
+            call.console.line(f"  last event: {last['event']} at {last['created_at']}")
+
+
+def _described(one: HookPlace) -> list[Piece]:
+    if not one.installed:
+        state: Piece = (one.problem or "not installed", "warn" if one.problem else "dim")
+        return [f"{one.client} ({one.scope}): ", state, "  ", (place(one.file), "place")]
+    events = f"{len(one.events)} events"
+    if one.client == "codex":
+        events += ", trust unknown: see /hooks"
+    state = ("installed", "good")
+    if one.problem or not one.runs:
+        state = (one.problem or f"{one.command} was not found", "bad")
+    line: list[Piece] = [f"{one.client} ({one.scope}): ", state, f"  {events}  "]
+    return [*line, (place(one.file), "place")]
+
+
+def _answer(call: Call, change: HookChange, *, done: bool) -> None:
+    shown: dict[str, object] = {
+        "client": change.client.name,
+        "scope": change.scope,
+        "file": change.file,
+    }
+    if change.events:
+        shown["events"] = change.events
+    if change.elsewhere:
+        shown["elsewhere"] = change.elsewhere
+    call.console.document({**shown, "changed": done})
+
+
+def _made(call: Call, change: HookChange, *, yes: bool, dry_run: bool) -> bool:
+    """Make a change if the user agrees; tell whether it was made."""
+    from memory_bank.actions.clients.hook_install import write
+
+    if not change.changed:
+        return False
+    if dry_run and not call.json:
+        _show_change(call, change)
+    if dry_run:
+        return False
+    if not yes and not _agreed(call, change):
+        call.remark("nothing was changed")
+        return False
+    write(change)
+    return True
+
+
+def _agreed(call: Call, change: HookChange) -> bool:
+    if call.json or not interactive():
+        raise BadInput(
+            f"{change.file} would be changed, but confirmation needs a terminal",
+            "add --yes to change it, or show the change with --dry-run",
+        )
+    _show_change(call, change)
+    return click.confirm(f"Change {place(change.file)}?", err=True)
+
+
+def _show_change(call: Call, change: HookChange) -> None:
+    before, after = (text.splitlines() for text in (change.before or "", change.after or ""))
+    console = call.console if not interactive() else call.stderr
+    console.line((place(change.file), "place"))
+    for line in list(unified_diff(before, after, n=0, lineterm=""))[_HEADERS:]:
+        style = {"+": "good", "-": "bad"}.get(line[:1], "dim")
+        console.line((line, style))
+    console.flush()
+
+
+command = Group(
+    "hooks",
+    help="Let agents' programs report their sessions.",
+    why="""
+    Programs such as Claude Code start a command at each event of a session: its hook. install adds
+    `memory-bank hook` to the hooks of a program, so that its sessions are recorded; uninstall
+    removes it, status shows where it is.
+    """,
+    examples=(("memory-bank hooks install --client claude-code", "once, for all projects"),),
+    commands={made.name or "": made for made in (_install, _uninstall, _status)},
+)

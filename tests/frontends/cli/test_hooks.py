@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memory_bank import open_bank
+from memory_bank.actions.clients import HOOK_NAMES, hook_registry, registry
+from memory_bank.frontends.hooks import main
+from memory_bank.sessions.queue import EventQueue
+from memory_bank.sessions.queue_rows import NewSession
+
+from .conftest import Run
+
+THEIRS = '{"hooks": {"PostToolUse": [{"matcher": "Edit", "hooks": [{"command": "prettier"}]}]}}\n'
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the test a home of its own, in which no client is configured."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home/.config"))
+    for name in ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path / "home"
+
+
+def file_of(client: str) -> Path:
+    return registry.user_file(hook_registry.find(client))
+
+
+def test_the_events_that_are_installed_are_those_that_are_understood() -> None:
+    assert tuple(client.name for client in hook_registry.CLIENTS) == HOOK_NAMES
+    for client in hook_registry.CLIENTS:
+        module = main.load(client.name)
+        assert module
+        assert client.events == tuple(module.EVENTS)
+        assert set(client.short) <= set(client.events)
+
+
+@pytest.mark.parametrize("client", HOOK_NAMES)
+@pytest.mark.parametrize("scope", ["user", "project"])
+def test_install_and_uninstall_leave_what_was_there(
+    mb: Run, project: Path, client: str, scope: str
+) -> None:
+    one = hook_registry.find(client)
+    file = file_of(client) if scope == "user" else project / one.project_file
+    options = ("--client", client, "--scope", scope, "--yes")
+    assert mb("hooks", "install", *options).code == 0
+    text = file.read_text()
+    assert "hook" in text
+    if one.form != "plugin":
+        hooks = json.loads(text)["hooks"]
+        assert tuple(hooks) == one.events
+    again = mb("hooks", "install", *options)
+    assert again.code == 0
+    assert again.out.startswith("already there: ")
+    assert file.read_text() == text
+    assert mb("hooks", "uninstall", *options).code == 0
+    assert not file.exists()
+    nothing = mb("hooks", "uninstall", *options)
+    assert nothing.code == 1
+    assert "has no hooks in" in nothing.out
+
+
+@pytest.mark.parametrize(
+    ("client", "text"),
+    [
+        ("claude-code", THEIRS),
+        ("claude-code", '{\n  "model": "x",\n  "hooks": {}\n}\n'),
+        ("claude-code", "{}\n"),
+        ("codex", THEIRS),
+        ("gemini", '{\n  // mine\n  "hooks": {"AfterTool": [{"hooks": [{"command": "x"}]}]}\n}\n'),
+        ("cursor", '{"version": 1, "hooks": {"stop": [{"command": "./x.sh"}]}, "more": [1]}'),
+    ],
+)
+def test_other_hooks_and_comments_stay(mb: Run, client: str, text: str) -> None:
+    file = file_of(client)
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    assert mb("hooks", "install", "--client", client, "--yes").code == 0
+    new = file.read_text()
+    assert f"hook {client}" in new
+    assert ("// mine" in new) == ("// mine" in text)
+    assert mb("hooks", "install", "--client", client, "--yes").out.startswith("already there")
+    assert mb("hooks", "uninstall", "--client", client, "--yes").code == 0
+    if text.strip() != "{}":
+        assert file.read_text() in (text, text.replace(',\n  "hooks": {}', ""))
+
+
+def test_install_renews_an_old_command_and_removes_what_is_no_longer_needed(mb: Run) -> None:
+    file = file_of("claude-code")
+    file.parent.mkdir(parents=True)
+    ours = {"type": "command", "command": "/old/bin/memory-bank hook claude Stop", "timeout": 60}
+    with_args = {"command": "mb", "args": ["hook", "claude-code", "Notification"]}
+    other = {"type": "command", "command": "echo memory-bank"}
+    hooks = {
+        "Stop": [{"hooks": [other, ours]}, {"hooks": [ours]}],
+        "Notification": [{"hooks": [with_args]}],
+    }
+    file.write_text(json.dumps({"hooks": hooks}))
+    assert mb("hooks", "install", "--client", "claude-code", "--yes").code == 0
+    new = json.loads(file.read_text())["hooks"]
+    assert "Notification" not in new
+    (group,) = new["Stop"]
+    assert group["hooks"][0] == other
+    assert group["hooks"][1]["timeout"] == 60, "a person's own limit stays"
+    assert group["hooks"][1]["command"].endswith("hook claude-code Stop")
+    assert "/old/bin" not in group["hooks"][1]["command"]
+
+
+@pytest.mark.parametrize(
+    ("client", "text", "reason"),
+    [
+        ("claude-code", "{", "stays as it is"),
+        ("claude-code", '{"hooks": []}', "hooks is no object"),
+        ("claude-code", '{"hooks": {"Stop": {}}}', "hooks.Stop is no array"),
+        ("claude-code", '{"a": 1} // x', "reads no comments"),
+        ("opencode", "export const Mine = 1", "was not written by memory-bank"),
+    ],
+)
+def test_a_file_of_another_form_is_refused(mb: Run, client: str, text: str, reason: str) -> None:
+    file = file_of(client)
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    answer = mb("hooks", "install", "--client", client, "--yes")
+    assert answer.code == 2
+    assert reason in answer.err
+    assert file.read_text() == text
+
+
+def test_a_dry_run_and_a_pipe_change_nothing(mb: Run) -> None:
+    dry = mb("hooks", "install", "--client", "codex", "--dry-run")
+    assert dry.code == 0
+    assert "hook codex PostToolUse" in dry.out
+    asked = mb("hooks", "install", "--client", "codex", stdin="y\n")
+    assert asked.code == 2
+    assert "--yes" in asked.err
+    assert not file_of("codex").exists()
+
+
+def test_a_link_out_of_the_project_is_refused(mb: Run, project: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (project / ".claude").symlink_to(tmp_path / "elsewhere")
+    answer = mb("hooks", "install", "--client", "claude-code", "--scope", "project", "--yes")
+    assert answer.code == 2
+    assert "leads out of the project" in answer.err
+
+
+def test_the_next_step_and_the_other_scope_are_named(mb: Run) -> None:
+    answer = mb("hooks", "install", "--client", "codex", "--yes")
+    assert "approve the hooks in /hooks" in answer.out
+    other = mb("hooks", "install", "--client", "codex", "--scope", "project", "--yes", "--json")
+    assert "one is enough" in other.err
+    assert other.json["elsewhere"] == [str(file_of("codex"))]
+    assert other.json["changed"] is True
+
+
+def test_status_says_what_runs_and_what_was_received(mb: Run, project: Path) -> None:
+    mb("hooks", "install", "--client", "claude-code", "--yes")
+    mb("hooks", "install", "--client", "codex", "--yes")
+    with open_bank(project) as bank:
+        queue = EventQueue(bank.layout.state(bank.id))
+        queue.capture(NewSession("s", "shop", "codex"), received="PostToolUse")
+        queue.close()
+    answer = mb("hooks", "status")
+    assert "claude-code (user): installed  8 events" in answer.out
+    assert "codex (user): installed  7 events, trust unknown: see /hooks" in answer.out
+    assert "last event: PostToolUse at 20" in answer.out
+    assert "gemini (user): not installed" in answer.out
+    file = file_of("claude-code")
+    found = json.loads(file.read_text())
+    del found["hooks"]["Stop"]
+    text = json.dumps({**found, "disableAllHooks": True})
+    file.write_text(text.replace("memory-bank hook", "memory-bank-gone/memory-bank hook"))
+    answer = mb("hooks", "status", "--client", "claude-code", "--json")
+    (one,) = [place for place in answer.json["places"] if place["scope"] == "user"]
+    assert (one["installed"], one["runs"], one["missing"]) == (True, False, ["Stop"])
+    assert one["problem"] == "disableAllHooks is true: no hook runs"
+    assert "without Stop: install them again" in mb("hooks", "status").out
+
+
+def test_hooks_are_installed_where_no_bank_is(
+    mb: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert mb("hooks", "install", "--client", "copilot", "--yes").code == 0
+    assert mb("hooks", "status").code == 0
+    refused = mb("hooks", "install", "--client", "copilot", "--scope", "project", "--yes")
+    assert refused.code == 2
+
+
+def test_the_installed_command_answers(mb: Run, project: Path) -> None:
+    mb("hooks", "install", "--client", "copilot", "--yes")
+    hooks = json.loads(file_of("copilot").read_text())["hooks"]
+    event = {"sessionId": "s", "cwd": str(project), "prompt": "go on", "timestamp": 1795392251793}
+    done = subprocess.run(
+        ["sh", "-c", hooks["userPromptSubmitted"][0]["bash"]],
+        input=json.dumps(event),
+        capture_output=True,
+        text=True,
+        check=True,
+        env=dict(os.environ),
+    )
+    assert (done.stdout, done.stderr) == ("", "")
+    with open_bank(project) as bank:
+        queue = EventQueue(bank.layout.state(bank.id))
+        assert [prompt.prompt_text for prompt in queue.prompts("s")] == ["go on"]
+        queue.close()
