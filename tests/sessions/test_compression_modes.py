@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from datetime import UTC, datetime
+from pathlib import Path
 
-from memory_bank.sessions.compression import compress
-from memory_bank.sessions.model import Event
+import pytest
+
+from memory_bank.errors import BadInput
+from memory_bank.sessions.compression import Compressed, command, compress
+from memory_bank.sessions.model import Event, Prompt
 from memory_bank.setting_sections import Compression
 
 WHEN = datetime(2026, 11, 22, 10, tzinfo=UTC)
@@ -24,3 +30,111 @@ def test_none_keeps_each_event_with_all_its_text() -> None:
     assert EDIT.tool_input in edit.narrative
     assert (run.title, run.event_ids, run.prompt_number) == ("Bash fails: pytest -q", (8,), 2)
     assert "2 failed" in run.narrative
+
+
+ANSWER = {
+    "observations": [
+        {"obs_type": "Bugfix", "title": "Retry\nthree times " + "x" * 200, "facts": ["\x1b[31mred\x1b[0m"],
+         "concepts": ["Retries"], "files_modified": ["a.py"], "event_ids": [8, 99]},
+        {"type": "discovery", "title": "It was slow", "narrative": "Because."},
+    ]
+}  # fmt: skip
+
+
+def script(folder: Path, text: str) -> str:
+    """Return the command line of a program."""
+    file = folder / "a program.py"
+    file.write_text(f"import json, sys, time, os\nasked = json.load(sys.stdin)\n{text}\n")
+    return f'"{sys.executable}" "{file}"'
+
+
+def asked(command: str) -> Compressed:
+    settings = Compression(mode="command", command=command, model="m1")
+    prompts = [Prompt("s", 2, "Please do it", WHEN)]
+    return compress([EDIT, RUN], prompts=prompts, settings=settings, project_root=Path("/p"))
+
+
+def test_a_program_makes_the_observations(tmp_path: Path) -> None:
+    log = tmp_path / "asked.json"
+    text = f"open({str(log)!r}, 'w').write(json.dumps(asked)); print({json.dumps(ANSWER)!r})"
+    made = asked(script(tmp_path, text))
+    first, second = made.drafts
+    assert (made.mode_used, made.fallback_reason) == ("command", "")
+    assert (first.obs_type, first.title[:20], len(first.title)) == (
+        "bugfix",
+        "Retry three times xx",
+        99,
+    )
+    assert (first.facts, first.concepts, first.event_ids) == (("red",), ("retries",), (8,))
+    assert (second.narrative, second.prompt_number, second.event_ids) == ("Because.", 2, (7,))
+    assert second.files_modified == ("src/job.py",), "a changed file is named anyway"
+    assert second.discovery_tokens > 0
+    question = json.loads(log.read_text())
+    assert (question["model"], question["project"], question["session_id"]) == ("m1", "p", "s")
+    assert question["prompts"][0]["prompt_text"] == "Please do it"
+    assert question["events"][0]["tool_input"]["file_path"] == "/p/src/job.py"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("print('no')", "the answer is no JSON"),
+        ("print('{}')", "the answer has no observations"),
+        ("print('[1]')", "observation 1 of the answer is no object"),
+        ("print(json.dumps([{'obs_type': 'bugfix'}]))", "observation 1 of the answer has no title"),
+        ("print(json.dumps([{'obs_type': 'x', 'title': 't'}]))", "observation 1 of the answer has no known obs_type"),
+        ("print(json.dumps([{'obs_type': 'bugfix', 'title': 't', 'facts': 'f'}]))", "facts of observation 1 of the answer is no list of texts"),
+        ("print('[' * 100000)", "the answer is no JSON"),
+        ("sys.exit('out of\\n memory')", "ended with exit code 1: out of memory"),
+        ("print('x' * 9_000_000)", "printed more than 2,000,000 characters"),
+        ("os.system('sleep 30')", "took longer than 0.5 s"),
+    ],
+)  # fmt: skip
+def test_a_program_that_fails_leaves_it_to_the_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, reason: str
+) -> None:
+    monkeypatch.setattr(command, "SECONDS", 0.5 if "sleep" in text else 30)
+    made = asked(script(tmp_path, text))
+    assert made.mode_used == "local"
+    assert reason in made.fallback_reason
+    assert any("src/job.py" in one.files_modified for one in made.drafts)
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [("", "is not set"), ("no-such-program-x", "can't be started"), ("'open", "can't be read")],
+)
+def test_a_program_that_cant_be_started_leaves_it_to_the_rules(line: str, reason: str) -> None:
+    made = asked(line)
+    assert (made.mode_used, reason in made.fallback_reason) == ("local", True)
+
+
+def test_a_program_is_not_looked_for_in_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "compress").write_text("#!/bin/sh\ntouch started\n")
+    (tmp_path / "compress").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert "can't be started" in asked("./compress").fallback_reason
+    assert not (tmp_path / "started").exists()
+
+
+def test_the_clients_model_makes_the_observations() -> None:
+    given: list[tuple[str, int]] = []
+
+    def sample(prompt: str, most: int) -> str:
+        given.append((prompt, most))
+        return f"Here you are:\n```json\n{json.dumps(ANSWER)}\n```\n"
+
+    settings = Compression(mode="client")
+    made = compress([EDIT], prompts=(), settings=settings, project_root=None, sample=sample)
+    assert (made.mode_used, len(made.drafts)) == ("client", 2)
+    assert "/p/src/job.py" in given[0][0]
+
+    def silent(prompt: str, most: int) -> str:
+        raise BadInput("the client refused")
+
+    made = compress([EDIT], prompts=(), settings=settings, project_root=None, sample=silent)
+    assert (made.mode_used, made.fallback_reason) == ("local", "the client refused")
+    made = compress([EDIT], prompts=(), settings=settings, project_root=None)
+    assert made.fallback_reason == "no client is there that offers its model"
