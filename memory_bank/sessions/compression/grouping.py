@@ -41,7 +41,8 @@ def grouped(items: Sequence[Item], asked: Mapping[int, str]) -> list[Item]:
         ]
         gone = _same_change(edits) + _moves([one for one in edits if one.words])
         edits = [one for one in edits if one not in gone]
-        gone += _decision(edits, found, number, asked.get(number, ""))
+        commits = [one for one in found if one.prompt == number and one.commit and one.words]
+        gone += _decision([*commits, *edits], found, number, asked.get(number, ""))
         gone += _companions([one for one in edits if one not in gone])
         found = [one for one in found if one not in gone]
     return found

@@ -138,7 +138,7 @@ class _Batch:
         if looking:
             self._looks.append(call)
             return
-        written = [] if call.failed else [write for step in steps for write in shell.writes(step)]
+        written = _writes(steps, failed=call.failed)
         if written:
             self._edit(call, [_written(write) for write in written])
         commit = None if failed else _commit(steps)
@@ -244,6 +244,15 @@ class _Batch:
 
 def _passes(shown: str, counts: outcomes.Tests) -> str:
     return f"`{shown}` passes" + (f": {counts.shown}" if counts.shown else "")
+
+
+def _writes(steps: Sequence[shell.Step], *, failed: bool) -> list[shell.Write]:
+    """Return what commands write; of some that failed all but the last one were done."""
+    written = [write for step in steps for write in shell.writes(step)]
+    if not failed or not steps:
+        return written
+    undone = {one for one in shell.writes(steps[-1]) if one.path not in steps[-1].outputs}
+    return [one for one in written if one not in undone]
 
 
 def _written(write: shell.Write) -> FileChange:

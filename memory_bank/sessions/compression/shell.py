@@ -45,6 +45,8 @@ class Step:
     words: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
     inputs: list[str] = field(default_factory=list)
+    appends: bool = False
+    """Whether its output is added to a file."""
     here: str = ""
     """The text of its here-document."""
     piped: bool = False
@@ -106,7 +108,7 @@ def steps(command: str) -> list[Step]:
         if found["here"]:
             waiting.append((step, found["mark"]))
         elif found["out"] or found["in"]:
-            target = ">" if found["out"] else "<"
+            target = "<" if found["in"] else ">>" if ">>" in text else ">"
         elif kind == "word":
             _place(step, unquoted(text), target)
             target = ""
@@ -134,8 +136,9 @@ def _below(step: Step, path: str) -> str:
 
 
 def _place(step: Step, word: str, target: str) -> None:
-    if target == ">":
+    if target.startswith(">"):
         step.outputs.append(word)
+        step.appends |= target == ">>"
     elif target == "<":
         step.inputs.append(word)
     else:
@@ -174,7 +177,7 @@ def writes(step: Step) -> Iterator[Write]:
 def _writes(step: Step) -> Iterator[Write]:
     for path in step.outputs:
         if _is_file(path):
-            yield Write(path, "add" if step.here else "update", step.here)
+            yield Write(path, "add" if step.here and not step.appends else "update", step.here)
     program, words = step.program, step.arguments[1:]
     if program.startswith("git-"):
         words = _after_flags(words)[1:]

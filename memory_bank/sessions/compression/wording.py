@@ -93,7 +93,7 @@ class Wording:
         if prefix and prefix[1].casefold() in _PREFIXES:
             return _PREFIXES[prefix[1].casefold()]
         if item.resolved:
-            return "feature" if _was_missing(item) else "bugfix"
+            return "feature" if _was_missing(item) or _is_new(item) else "bugfix"
         return self._type_of_edit(item, subject or self._asked.get(item.prompt, ""))
 
     def _type_of_edit(self, item: Item, said: str) -> str:
@@ -144,7 +144,8 @@ class Wording:
         place = _place(item) if not whole or len(item.words) > 1 else ""
         if whole and place:
             place = f"and {_files(len(set(item.modified)) - (2 if word.sort == 'moved' else 1))}"
-        if item.resolved and item.resolved[0].message and not _was_missing(item):
+        fixes = item.resolved and not _was_missing(item) and not _is_new(item)
+        if fixes and item.resolved[0].message:
             problem = cut(item.resolved[0].message, 42).rstrip("…")
             told = f"Fix {problem}: {told[:1].lower()}{told[1:]}"
         return _with(told, place)
@@ -221,6 +222,12 @@ def _was_missing(item: Item) -> bool:
     return bool(_MISSING.search(missing)) and any(
         name in missing or name in item.resolved[0].narrative for name in names
     )
+
+
+def _is_new(item: Item) -> bool:
+    """Tell whether all code of a change is in new files, so that what failed was its own."""
+    code = [word for word in item.words if word.kind == "code"]
+    return bool(code) and all(word.sort == "new" for word in code)
 
 
 def _main(words: Sequence[Change]) -> Change:
