@@ -62,5 +62,5 @@ def test_a_recorded_session_is_told_in_few_words(client: str) -> None:
         estimate(" ".join((one.title, one.subtitle, one.narrative, *one.facts))) for one in drafts
     )
     assert sum(one.discovery_tokens for one in drafts) == before
-    assert after < before / 4
+    assert after < before / 3
     assert compress(events, prompts=prompts, settings=Compression(), project_root=root) == made
