@@ -235,7 +235,9 @@ def _kept(made: Summary) -> str:
 def _started(
     bank: Bank, store: NoteStore, session_id: str, project: str | None, agent: str
 ) -> Started:
-    known = store.get_session(session_id)
+    known = store.queue.session(one_line(session_id))
+    if known is None or known.ended_at is not None:
+        known = store.get_session(session_id)
     state = ACTIVE
     if known is None:
         git = git_state(bank.layout.project)

@@ -166,7 +166,7 @@ class NoteStore:
         row = self.queue.session(session_id)
         note = None if row else self._note(session_id)
         if note is not None:
-            self.queue.create_session(note)
+            self.queue.create_session(note, announced=False)
             for prompt in note.prompts:
                 self.queue.store_prompt(prompt)
         return row or note

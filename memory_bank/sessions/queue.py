@@ -108,10 +108,10 @@ class EventQueue(QueueFile):
 
         return self._write(work)
 
-    def create_session(self, session: Session) -> bool:
+    def create_session(self, session: Session, *, announced: bool = True) -> bool:
         """Store a new session without its observations; False if its id exists, which stays.
 
-        A new one is announced: see `news`.
+        A new one is announced, see `news`; one that was lost here and is stored again is not.
         """
         given = NewSession(
             session.session_id,
@@ -122,7 +122,7 @@ class EventQueue(QueueFile):
         )
 
         def work(base: sqlite.Connection) -> bool:
-            if not queue_rows.create(base, given):
+            if not queue_rows.create(base, given, announced=announced):
                 return False
             ended = session.ended_at.timestamp() if session.ended_at else None
             values = {name: getattr(session, name) for name in queue_rows.COUNTS}

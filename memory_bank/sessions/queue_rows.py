@@ -79,15 +79,15 @@ def git_of(text: str) -> GitState | None:
     return GitState(*json.loads(text)) if text else None
 
 
-def create(base: sqlite.Connection, session: NewSession) -> bool:
-    """Store a new session and announce it; False if its id exists."""
+def create(base: sqlite.Connection, session: NewSession, *, announced: bool = True) -> bool:
+    """Store a new session and announce it, unless it is only stored again; False if it exists."""
     started = session.started_at or time.time()
     made = base.execute(
         "INSERT OR IGNORE INTO sessions (session_id, project, agent, started_at, git)"
         " VALUES (?, ?, ?, ?, ?)",
         (session.session_id, session.project, session.agent, started, session.git),
     ).rowcount
-    if made:
+    if made and announced:
         payload = {"session_id": session.session_id, "project": session.project}
         announce(base, SESSION_STARTED, session.session_id, payload)
     return bool(made)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, open_bank
+from memory_bank import Bank, open_bank, subscribe
 from memory_bank.actions import session_compression
 from memory_bank.actions.session_compression import compress
 from memory_bank.actions.session_state import git_state, opened, project_of
@@ -225,7 +225,9 @@ def test_a_moved_note_and_a_lost_queue_are_found_by_the_session_id(bank: Bank) -
         file.unlink()
     found = shown(bank)
     assert replace(found, path=before.path) == replace(settled(before), path=before.path)
-    assert start_session(bank, "s-1").state == "resumed"
+    with subscribe(bank) as events:
+        assert start_session(bank, "s-1").state == "resumed"
+        assert events.take() == []
     assert store_prompt(bank, "s-1", "More").prompt_number == 2
     store_observation(bank, "s-1", title="More")
     assert shown(bank).path == "sessions/moved.md"
