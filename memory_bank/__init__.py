@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from memory_bank.actions.listing import list_notes, show, tag_counts
     from memory_bank.actions.move_and_merge import merge, rename
     from memory_bank.actions.navigate import ghosts, links_of, path_between, related
+    from memory_bank.actions.observation_details import get_observations
+    from memory_bank.actions.observations import changes_for_file, decisions, search_observations
     from memory_bank.actions.recall import recall
     from memory_bank.actions.remember import remember, session_note
     from memory_bank.actions.session_events import subscribe
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     )
     from memory_bank.actions.setup import init
     from memory_bank.actions.stats import stats
+    from memory_bank.actions.timeline import timeline
     from memory_bank.actions.trash import delete, empty_trash, restore, trash
     from memory_bank.bank import Bank, open_bank
     from memory_bank.errors import MemoryBankError
@@ -57,6 +60,8 @@ _HOMES = {
     "actions.listing": ("list_notes", "show", "tag_counts"),
     "actions.navigate": ("ghosts", "links_of", "path_between", "related"),
     "actions.move_and_merge": ("merge", "rename"),
+    "actions.observation_details": ("get_observations",),
+    "actions.observations": ("changes_for_file", "decisions", "search_observations"),
     "actions.recall": ("recall",),
     "actions.remember": ("remember", "session_note"),
     "actions.session_events": ("subscribe",),
@@ -72,6 +77,7 @@ _HOMES = {
     ),
     "actions.setup": ("init",),
     "actions.stats": ("stats",),
+    "actions.timeline": ("timeline",),
     "actions.trash": ("delete", "empty_trash", "restore", "trash"),
     "actions.edit": ("append", "edit", "set_status", "update"),
     "bank": ("Bank", "open_bank"),
@@ -86,14 +92,17 @@ __all__ = [
     "MemoryBankError",
     "Qrels",
     "append",
+    "changes_for_file",
     "compress",
     "create",
+    "decisions",
     "delete",
     "doctor",
     "edit",
     "empty_trash",
     "end_session",
     "evaluate",
+    "get_observations",
     "ghosts",
     "import_notes",
     "init",
@@ -110,6 +119,7 @@ __all__ = [
     "remember_many",
     "rename",
     "restore",
+    "search_observations",
     "session_note",
     "session_store",
     "set_status",
@@ -121,6 +131,7 @@ __all__ = [
     "store_prompt",
     "subscribe",
     "tag_counts",
+    "timeline",
     "trash",
     "update",
 ]

@@ -53,6 +53,12 @@ if TYPE_CHECKING:
         navigate as navigate,
     )
     from memory_bank.actions import (
+        observation_details as observation_details,
+    )
+    from memory_bank.actions import (
+        observations as observations,
+    )
+    from memory_bank.actions import (
         recall as recall,
     )
     from memory_bank.actions import (
@@ -75,6 +81,9 @@ if TYPE_CHECKING:
     )
     from memory_bank.actions import (
         stats as stats,
+    )
+    from memory_bank.actions import (
+        timeline as timeline,
     )
     from memory_bank.actions import (
         trash as trash,

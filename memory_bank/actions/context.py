@@ -49,6 +49,11 @@ class Injected:
     empty: bool
     """Whether nothing is recorded that it could tell."""
 
+    @property
+    def quoted(self) -> frozenset[str]:
+        """The fields whose text quotes what comes from notes."""
+        return frozenset(["context"])
+
 
 @dataclass(frozen=True, slots=True)
 class _Found:

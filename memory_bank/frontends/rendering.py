@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import date
 from functools import partial
 from math import isfinite
@@ -37,11 +37,14 @@ _JSON_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def plain(value: object) -> object:
-    """Return a value as JSON types: fields in their order, without those that are None."""
+    """Return a value as JSON types: fields in their order, without those that are None.
+
+    A record may name fields in `nullable` that are then null.
+    """
     fields = fields_of(type(value))
     if fields is not None:
-        pairs = ((name, getattr(value, name)) for name in fields)
-        return {name: plain(item) for name, item in pairs if item is not None}
+        shown = fields_shown(value, fields)
+        return {name: plain(item) for name, item in shown}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -78,6 +81,15 @@ def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str,
     hints = get_type_hints(kind)
     fields = {name: inside(hints[name], depth=depth - 1) for name in names if name not in without}
     return {"type": "object", "properties": fields}
+
+
+def fields_shown(value: object, names: Collection[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a record that are not None, or may be null."""
+    nullable: Collection[str] = getattr(value, "nullable", ())
+    for name in names:
+        item = getattr(value, name)
+        if item is not None or name in nullable:
+            yield name, item
 
 
 def fields_of(kind: type) -> Collection[str] | None:

@@ -35,6 +35,14 @@ def observed(manifest: Manifest, rows: Collection[int]) -> dict[int, int]:
     return dict(manifest.chunked(sql, list(rows)))
 
 
+def with_observations(manifest: Manifest, documents: Collection[int]) -> set[int]:
+    """Return those of some documents that have observations: notes of sessions."""
+    if not any_observation(manifest):
+        return set()
+    sql = f"SELECT DISTINCT s.document FROM sections AS s WHERE {_NAMED} AND s.document IN ({{}})"
+    return {document for (document,) in manifest.chunked(sql, list(documents))}
+
+
 def ordinals(manifest: Manifest, rows: Collection[int]) -> dict[int, int]:
     """Map some passages to the numbers of their sections; -1 for a passage in none."""
     sql = "SELECT row, section FROM passages WHERE row IN ({})"

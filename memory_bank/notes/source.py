@@ -188,7 +188,7 @@ def document_of(
         about=_about(note),
         dates=dates,
         hidden=meta.status == ARCHIVED,
-        sections=tuple(map(_section, note.body.sections)),
+        sections=tuple(_section(section, dates) for section in note.body.sections),
         links=tuple(_links(note, prefix, included=included)),
         names=tuple(names_of(note, included=included)),
         anchors=tuple((block.casefold(), line) for block, line in note.body.blocks.items()),
@@ -215,18 +215,19 @@ def _fields(note: Note) -> Iterator[tuple[str, str]]:
     yield from _extra(meta.extra)
 
 
-def _section(section: NoteSection) -> Section:
+def _section(section: NoteSection, dates: Dates) -> Section:
     if not (section.name or section.fields):
         return Section(section.line, section.end_line, section.headings)
     stated = next((value for key, value in section.fields if key == CREATED), "")
-    created = to_datetime(stated) if stated else None
+    found = to_datetime(stated) if stated else None
+    created = found.timestamp() if found else dates.created * (dates.stated and bool(section.name))
     return Section(
         line=section.line,
         end_line=section.end_line,
         headings=section.headings,
         name=section.name,
         fields=tuple(dict.fromkeys((key, value.casefold()) for key, value in section.fields)),
-        created=created.timestamp() if created else 0.0,
+        created=created,
         tokens=estimate(section.text) if section.name else 0,
     )
 

@@ -20,8 +20,8 @@ _SUPERSEDED_FACTOR = 0.5
 """Factor for the score of a superseded note."""
 _SUCCESSOR_FACTOR = 1.01
 """Factor from the score of a superseded note to that of its successor, if that was lower."""
-_OBSERVATION_FACTOR = 0.8
-"""Factor for the score of an observation; the boost for recency doesn't make up for it."""
+_SESSION_FACTOR = 0.8
+"""Factor for the score of a session or observation; recency's boost doesn't make up for it."""
 _NO_PARTS: Mapping[int, int] = MappingProxyType({})
 
 Accesses = Callable[[Collection[str]], Mapping[str, Access]]
@@ -78,7 +78,7 @@ def select(
     last = limit + (_EXTRA_CANDIDATES if neighbourhood.any_supersedes(manifest) else 0)
     span = boosts.upper_bound(settings)
     if sections.any_observation(manifest):
-        span /= _OBSERVATION_FACTOR
+        span /= _SESSION_FACTOR
     owner, scores = ranking.owner, ranking.scores
     found: dict[tuple[int, int | None], Candidate] = {}
     least = 0.0
@@ -120,12 +120,13 @@ def boost(
                 candidate.boost(name, "boost", factor)
 
 
-def rank_observations(manifest: Manifest, found: Collection[Candidate]) -> None:
-    """Rank observations below notes that match as well: these were written to be kept."""
-    for row in sections.observed(manifest, [one.row for one in found]):
-        for candidate in found:
-            if candidate.row == row:
-                candidate.boost("observation", "below notes", _OBSERVATION_FACTOR)
+def rank_sessions(manifest: Manifest, found: Collection[Candidate]) -> None:
+    """Rank notes of sessions below others that match as well: these were written to be kept."""
+    numbers = {one.document for one in found}
+    recorded = sections.with_observations(manifest, numbers)
+    for candidate in found if recorded else ():
+        if candidate.document in recorded:
+            candidate.boost("session", "below other notes", _SESSION_FACTOR)
 
 
 def rank_superseded(manifest: Manifest, found: Collection[Candidate]) -> None:

@@ -120,17 +120,20 @@ class Engine:
         parts = _PARTS[unit](self._manifest, ranking.scores)
         found = candidates.select(self._manifest, ranking, settings, limit, parts)
         candidates.boost(self._manifest, found, self._accesses, settings, now)
-        candidates.rank_observations(self._manifest, found)
+        candidates.rank_sessions(self._manifest, found)
         candidates.rank_superseded(self._manifest, found)
         words = len(weighted_stems(question.text))
         by_words = "keyword" in results.matches
         candidates.judge(found, ranking, words, by_words=by_words)
+        worded = frozenset[int]()
+        if by_words and unit != "documents":  # an index of rows has all with a word of the question
+            worded = frozenset(results.matches["keyword"].rows)
         ranked = sorted(
             (
                 one
                 for one in found
                 # by meaning alone, the nearest are shown, however far they are
-                if (one.shown or not by_words) and one.likelihood >= min_score
+                if (one.shown or not by_words or one.row in worded) and one.likelihood >= min_score
             ),
             key=lambda one: (one.weak, -one.score, one.document, one.row),
         )

@@ -1,5 +1,7 @@
 """Points and periods of time in words: `7d`, `last week`, `monday`, `october`, `Q3`, `2026-05`.
 
+Numbers of nine digits and more are seconds, or milliseconds, since 1970.
+
 Weeks begin on Monday, days at midnight UTC, as the dates in answers do.
 """
 
@@ -29,6 +31,9 @@ _CALENDAR = {"week": 0, "month": 1, "quarter": 3, "year": 12}
 """Months of each unit; 0 for a week."""
 _DAYS = {"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365}
 _AGE = re.compile(r"(\d+)\s*(h|d|w|m|y|hours?|days?|weeks?|months?|years?)")
+_EPOCH = re.compile(r"\d{9,15}(?:\.\d+)?")
+"""Seconds or milliseconds since 1970: a date has at most eight digits."""
+_MILLIS_FROM = 10**11
 _QUARTER = re.compile(r"(?:(\d{4})[- ]?)?q([1-4])(?:[- ]?(\d{4}))?")
 
 
@@ -150,8 +155,15 @@ def _earlier(start: datetime, months: int) -> datetime:
 
 
 def _iso(text: str) -> Period:
-    """Read a year, a month, a day or a moment in ISO 8601; raise ValueError for anything else."""
+    """Read a year, a month, a day or a moment in ISO 8601, or seconds or milliseconds since 1970.
+
+    Raises ValueError for anything else.
+    """
     wanted = text.strip()
+    if _EPOCH.fullmatch(wanted):
+        number = float(wanted)
+        found = datetime.fromtimestamp(number / 1000 if number >= _MILLIS_FROM else number, UTC)
+        return Period(found, found)
     if re.fullmatch(r"\d{4}", wanted):
         return _months(datetime(int(wanted), 1, 1, tzinfo=UTC), 12)
     if re.fullmatch(r"\d{4}-\d{2}", wanted):

@@ -67,7 +67,7 @@ def test_a_dataclass_keeps_the_order_of_its_fields_and_drops_what_is_none() -> N
 
 
 def test_dates_paths_and_sets_become_text() -> None:
-    assert plain(datetime(2026, 5, 8, 10, tzinfo=UTC)) == "2026-05-08T10:00:00+00:00"
+    assert plain(datetime(2026, 5, 8, 10, tzinfo=UTC)) == "2026-05-08T10:00:00Z"
     assert plain(date(2026, 5, 8)) == "2026-05-08"
     assert plain(PurePosixPath("a/b")) == "a/b"
     assert plain({"b", "a"}) == ["a", "b"]

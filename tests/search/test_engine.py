@@ -243,5 +243,5 @@ def test_a_note_ranks_above_an_observation_that_fits_as_well(fill: Fill) -> None
     bank = fill({"a": section, "z": f"## Kestrels\n\n{text}"})
     answer = recall(bank, "when are kestrels counted", count_access=False)
     assert [note.path for note in answer.notes] == ["z.md", "a.md"]
-    reason = next(one for one in answer.notes[1].reasons if one.source == "observation")
-    assert (reason.detail, reason.score) == ("below notes", 0.8)
+    reason = next(one for one in answer.notes[1].reasons if one.source == "session")
+    assert (reason.detail, reason.score) == ("below other notes", 0.8)

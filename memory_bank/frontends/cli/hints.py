@@ -16,6 +16,7 @@ HINTS = {
     Hint.NAME_THAT_BANK: "if you mean that bank, name it: --bank {bank}, or MEMORY_BANK",
     Hint.LIST_BANKS: "see `memory-bank banks`",
     Hint.LIST_NOTES: "see `memory-bank notes`",
+    Hint.SEARCH_IDS: "find its id with `memory-bank search`; ids are texts like obs-3f2a9c1b7d04",
     Hint.LIST_GHOSTS: "see `memory-bank links --ghosts`",
     Hint.LIST_TRASH: "see `memory-bank restore`",
     Hint.CHECK_BANK: "see `memory-bank doctor`",

@@ -15,7 +15,7 @@ from memory_bank.frontends.cli.help import Group, Row
 KIND = "frontends.cli.commands"
 PROGRAM = "memory-bank"
 _GROUPS = ("Start", "Write", "Find", "Organise", "Sessions", "Agents", "Look after")
-_COLUMN = 12
+_COLUMN = 13
 
 _WHY = """
 A bank is a folder of Markdown files, `.memories/` in your project, kept in git with the code.

@@ -10,6 +10,7 @@ import click
 from memory_bank import actions
 from memory_bank.errors import MemoryBankError
 from memory_bank.frontends.cli.command import named_bank
+from memory_bank.setting_sections import OBSERVATION_TYPES
 
 if TYPE_CHECKING:
     from memory_bank.bank import Bank
@@ -39,6 +40,17 @@ def tags(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
 def types(_: click.Context, __: click.Parameter, start: str) -> list[str]:
     """Return the known types that start with a text."""
     return _starting(_TYPES, start)
+
+
+def observation_types(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+    """Return lists of types of observations, in which the last type is completed."""
+    done, comma, last = start.rpartition(",")
+    return [f"{done}{comma}{kind}" for kind in _starting(OBSERVATION_TYPES, last)]
+
+
+def observations(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
+    """Return the ids of the newest observations that start with a text."""
+    return _known(ctx, start, actions.observations.known_ids)
 
 
 def _known(ctx: click.Context, start: str, names: Callable[[Bank], Iterable[str]]) -> list[str]:

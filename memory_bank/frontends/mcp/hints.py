@@ -10,6 +10,7 @@ HINTS = {
         "run `memory-bank init` in your project, or name a bank with --bank DIR"
     ),
     Hint.LIST_NOTES: "find its name with search_memories",
+    Hint.SEARCH_IDS: "find its id with search; ids are texts like obs-3f2a9c1b7d04",
     Hint.LIST_GHOSTS: "name it as notes link to it, or use search_memories",
     Hint.LIST_TRASH: "give the path that delete_memory returned",
     Hint.READ_AGAIN: "read it again with read_memory",

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from memory_bank.frontends.fencing import Quotes
-from memory_bank.frontends.rendering import fields_of, plain, schema
+from memory_bank.frontends.rendering import fields_of, fields_shown, plain, schema
 
 _OURS = frozenset(
     {
@@ -20,8 +20,6 @@ _OURS = frozenset(
     }
 )
 """Fields whose text comes from this program. Any other text is quoted."""
-_QUOTING = frozenset(["context"])
-"""Fields whose text already quotes what comes from notes."""
 _WORD = re.compile(r"[\w.:+-]*")
 NOTICE = "notice"
 """The field that explains the quotes."""
@@ -30,7 +28,8 @@ NOTICE = "notice"
 def structured(quotes: Quotes, value: object, without: Collection[str] = ()) -> dict[str, Any]:
     """Return the fields of a record as JSON values, `without` some; note text is quoted.
 
-    Fields that are None are omitted.
+    Fields that are None are omitted. A record's property `quoted` names fields whose text quotes
+    note text already.
     """
     found = {NOTICE: quotes.notice, **_plain(quotes, value)}
     return {name: item for name, item in found.items() if name not in without}
@@ -51,8 +50,11 @@ def structured_schema(
 def _plain(quotes: Quotes, value: object, field: str = "") -> Any:  # noqa: ANN401  (any JSON)
     names = fields_of(type(value))
     if names is not None:
-        pairs = ((name, getattr(value, name)) for name in names)
-        return {name: _plain(quotes, item, name) for name, item in pairs if item is not None}
+        quoted: Collection[str] = getattr(value, "quoted", ())
+        return {
+            name: item if name in quoted else _plain(quotes, item, name)
+            for name, item in fields_shown(value, names)
+        }
     if isinstance(value, Mapping):
         return {quotes.inside(str(key)): _plain(quotes, item) for key, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
@@ -61,6 +63,4 @@ def _plain(quotes: Quotes, value: object, field: str = "") -> Any:  # noqa: ANN4
     if value is None or isinstance(value, bool | int | float):
         return value
     text = str(plain(value))
-    if field in _QUOTING:
-        return text
     return text if field in _OURS and _WORD.fullmatch(text) else quotes.inside(text)

@@ -124,15 +124,30 @@ class BankTool:
         """The tool's description for clients."""
         return Tool(
             name=self.name,
-            title=self._spec.title,
+            title=self._title,
             description=" ".join((self._function.__doc__ or "").split()),
             input_schema=_compact(self._metadata.arg_model.model_json_schema()),
             output_schema=self._output if self._structure else None,
-            annotations=ToolAnnotations(
-                read_only_hint=self._spec.reads,
-                destructive_hint=self._spec.destroys,
-                idempotent_hint=self._spec.repeatable,
-            ),
+            annotations=self._annotations,
+        )
+
+    @property
+    def _title(self) -> str | None:
+        """The title; None, for which programs show the name, if it says no more."""
+        said = self.name.replace("_", " ").strip().casefold()
+        return None if self._spec.title.casefold() == said else self._spec.title
+
+    @property
+    def _annotations(self) -> ToolAnnotations:
+        """The hints that differ from the protocol's defaults, which would cost tokens.
+
+        By default, a tool changes things, destroys some, and does more when it is called again.
+        """
+        if self._spec.reads:
+            return ToolAnnotations(read_only_hint=True)
+        return ToolAnnotations(
+            destructive_hint=None if self._spec.destroys else False,
+            idempotent_hint=True if self._spec.repeatable else None,
         )
 
     async def run(
@@ -265,9 +280,12 @@ def _cut(value: object) -> str:
 
 
 def _compact(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema of arguments that allows no others, without redundant fields."""
+    """Return a schema of arguments without redundant fields.
+
+    It refuses no others, since other spellings are accepted; `_checked` refuses unknown ones.
+    """
     properties = {name: _lean(item) for name, item in found.get("properties", {}).items()}
-    lean = {"type": "object", "properties": properties, "additionalProperties": False}
+    lean: dict[str, Any] = {"type": "object", "properties": properties}
     return lean | ({"required": found["required"]} if "required" in found else {})
 
 

@@ -110,7 +110,46 @@ CALLS = (
     OneCall(
         "recent_memories", {"limit": 2}, ("2 notes, the last changed first", ".md | "), "notes"
     ),
-    OneCall("get_memory_stats", {}, ("5 notes", "ops 1"), "count"),
+    OneCall(
+        "search",
+        {"query": "pure Python", "type": "note", "obs_type": []},
+        (
+            "1 result: ID | type | time",
+            "decisions/whoosh | note | 2025-06-01",
+            "Use timeline(anchor=ID)",
+        ),
+        "results",
+    ),
+    OneCall(
+        "timeline",
+        {"anchor": "decisions/whoosh", "depth_before": 0, "depth_after": 1},
+        ("> decisions/whoosh | note |", "\ndecisions/tantivy | note |"),
+        "anchor",
+    ),
+    OneCall(
+        "get_observations",
+        {"ids": ["decisions/whoosh", "obs-ffffffffffff"]},
+        ('id="decisions/whoosh"', 'path="decisions/whoosh.md"', "is pure Python", "Not found: "),
+        "observations",
+    ),
+    OneCall("decisions", {"limit": 1}, ("1 result: ID", " | note | "), "results"),
+    OneCall("changes_for_file", {"file": "src/index.py"}, ("Nothing found.",), "count"),
+    OneCall(
+        "start_session",
+        {"session_id": "calls"},
+        ("(state: new, prompt_number: 0)", 'session_id="calls"'),
+        "started_at",
+    ),
+    OneCall(
+        "store_observation",
+        {"session_id": "calls", "title": "Owls hunt at dusk", "obs_type": "discovery"},
+        ("(observation_id: obs-",),
+        "observation_id",
+    ),
+    OneCall("inject_context", {"project": "x"}, ("# [x] recent context",), "context"),
+    OneCall("end_session", {"session_id": "calls"}, ("(summary_id: sum-",), "summary_id"),
+    OneCall("__IMPORTANT", {}, ("1. search(query)", "3. get_observations"), "steps"),
+    OneCall("get_memory_stats", {}, ("6 notes", "ops 1"), "count"),
     OneCall("sync_memories", {"rebuild": False}, ("Indexed ",), "seconds"),
-    OneCall("check_memories", {}, ("5 notes", "passages."), "notes"),
+    OneCall("check_memories", {}, ("6 notes", "passages."), "notes"),
 )

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from tests.frontends.mcp.answers import outside
 
 Make = Callable[..., Any]
-ALL = ("store", "bank", "maintenance")
+ALL = ("store", "bank", "sessions", "maintenance")
 
 
 def mark(place: str) -> str:

@@ -1,23 +1,143 @@
-"""The toolset `sessions`: what agents did, learned and were asked for."""
+"""The toolset `sessions`: what agents did, learned and were asked for, read in three steps."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from memory_bank.actions import context as telling
+from memory_bank.actions import observation_details, observations
 from memory_bank.actions import sessions as keeping
+from memory_bank.actions import timeline as timelines
+from memory_bank.actions.observation_ids import texts
+from memory_bank.errors import BadInput
 from memory_bank.frontends.fencing import Quotes
-from memory_bank.frontends.mcp import session_text
+from memory_bank.frontends.mcp import index_text, session_text
 from memory_bank.frontends.mcp.tool import Call, tool
-from memory_bank.frontends.mcp.tools.bank import Paths
+from memory_bank.frontends.mcp.tools.bank import Path, Paths, Query
+
+
+def _several(given: Any) -> Any:  # noqa: ANN401  (of a client)
+    """Take one text, or several separated by commas, as a list."""
+    return [part.strip() for part in given.split(",")] if isinstance(given, str) else given
+
+
+def _ids(given: Any) -> Any:  # noqa: ANN401
+    """Refuse numbers as ids, and say how ids look."""
+    given = _several(given)
+    try:
+        return texts(given) if isinstance(given, list) else given
+    except BadInput as error:
+        raise ValueError(f"{error.message}: {error.hint}") from error
+
+
+def _moment(given: Any) -> Any:  # noqa: ANN401
+    """Take seconds since 1970 as text."""
+    number = isinstance(given, int | float) and not isinstance(given, bool)
+    return f"{given:f}" if number else given
+
+
+_Words = Annotated[
+    list[Annotated[str, Field(max_length=2000)]], Field(max_length=100), BeforeValidator(_several)
+]
+_Id = Annotated[str, Field(max_length=2000), BeforeValidator(lambda one: _ids([one])[0])]
+_Ids = Annotated[list[Annotated[str, Field(max_length=2000)]], BeforeValidator(_ids)]
+_When = Annotated[str | None, BeforeValidator(_moment)]
+_Project = Annotated[str | None, Field(max_length=1000)]
 
 ObservationType = Literal["decision", "bugfix", "feature", "refactor", "discovery", "change"]
 Said = Annotated[
     str | dict[str, str | list[str]] | None,
     Field(description="text, or {request, investigated, learned, completed, next_steps, notes}"),
 ]
+
+
+@tool("Important", index_text.workflow, reads=True)
+def __IMPORTANT(call: Call) -> index_text.Workflow:  # noqa: N802, ARG001  (its name is given)
+    """3-LAYER WORKFLOW (ALWAYS FOLLOW): 1. search(query) -> Get index with IDs (~50-100
+    tokens/result) 2. timeline(anchor=ID) -> Get context around interesting results 3.
+    get_observations([IDs]) -> Fetch full details ONLY for filtered IDs. NEVER fetch full details
+    without filtering first. 10x token savings.
+    """  # noqa: D205  (the wording is given)
+    return index_text.Workflow(index_text.STEPS)
+
+
+@tool("Search", index_text.index, reads=True)
+def search(
+    call: Call,
+    *,
+    query: Query | None = None,
+    project: _Project = None,
+    type: Literal["observation", "session", "note", "section"] | None = None,  # noqa: A002
+    obs_type: Annotated[
+        _Words, Field(description="decision bugfix feature refactor discovery change")
+    ] = [],  # noqa: B006  (never changed)
+    concepts: _Words = [],  # noqa: B006
+    files: _Words = [],  # noqa: B006
+    date_start: Annotated[_When, Field(description="7d, last week")] = None,
+    date_end: _When = None,
+    limit: int = 20,
+    offset: int = 0,
+    order_by: Literal["relevance", "date_desc", "date_asc"] = "relevance",
+) -> observations.Index:
+    """Step 1: what did past sessions do, decide, learn? An index with IDs.
+
+    No query: the newest. For the text of notes, recall.
+    """
+    return observations.search(
+        call.bank,
+        query,
+        project=project,
+        type=type,
+        obs_type=obs_type,
+        concepts=concepts,
+        files=files,
+        date_start=date_start,
+        date_end=date_end,
+        limit=limit,
+        offset=offset,
+        order_by=order_by,
+    )
+
+
+@tool("Timeline", index_text.timeline, reads=True)
+def timeline(
+    call: Call,
+    *,
+    anchor: _Id | None = None,
+    query: Query | None = None,
+    depth_before: int = 3,
+    depth_after: int = 3,
+    project: _Project = None,
+) -> timelines.Timeline:
+    """Step 2: what happened before and after an ID, or the best hit of query."""
+    return timelines.timeline(call.bank, anchor, query, depth_before, depth_after, project)
+
+
+@tool("Get observations", index_text.details, reads=True)
+def get_observations(
+    call: Call,
+    *,
+    ids: _Ids,
+    order_by: Literal["date_desc", "date_asc"] | None = None,
+    limit: int | None = None,
+    project: _Project = None,
+) -> observation_details.Observations:
+    """Step 3: full details of the IDs that you chose, all in one call."""
+    return observation_details.get_observations(call.bank, ids, order_by, limit, project)
+
+
+@tool("Decisions", index_text.index, reads=True)
+def decisions(call: Call, *, project: _Project = None, limit: int = 20) -> observations.Index:
+    """Step 1: list past decisions and their IDs, the newest first."""
+    return observations.decisions(call.bank, project, limit)
+
+
+@tool("Changes for a file", index_text.index, reads=True)
+def changes_for_file(call: Call, *, file: Path, limit: int = 20) -> observations.Index:
+    """Step 1: list past changes of a file and their IDs, the newest first."""
+    return observations.changes_for_file(call.bank, file, limit)
 
 
 @tool("Start session", session_text.started, repeatable=True)
@@ -33,8 +153,8 @@ def store_observation(
     session_id: str,
     tool_name: str = "",
     project: str | None = None,
-    tool_input: dict[str, object] | str | None = None,
-    tool_output: dict[str, object] | list[object] | str | None = None,
+    tool_input: Any = None,  # noqa: ANN401  (JSON)
+    tool_output: Any = None,  # noqa: ANN401
     title: Annotated[str, Field(description="what was learned or done, under 100 characters")] = "",
     obs_type: ObservationType | None = None,
     subtitle: str = "",
@@ -53,8 +173,8 @@ def store_observation(
         session_id,
         tool_name,
         project,
-        tool_input,  # type: ignore[arg-type]  # it came as JSON
-        tool_output,  # type: ignore[arg-type]
+        tool_input,
+        tool_output,
         obs_type=obs_type or "",
         title=title,
         subtitle=subtitle,

@@ -1,0 +1,285 @@
+"""Read entries: observations of sessions, sessions, and other documents, by time and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from memory_bank.manifest.link_resolution import name_number
+from memory_bank.manifest.manifest import DONE, PENDING, SEPARATOR, Manifest
+from memory_bank.manifest.sections import IS_OBSERVATION, OBS_TYPE
+from memory_bank.notes.names import key as link_key
+from memory_bank.retrievers.base import Scope
+
+OBSERVATIONS, SESSIONS, NOTES = "observation", "session", "note"
+"""Kinds of entries."""
+ALL = frozenset((OBSERVATIONS, SESSIONS, NOTES))
+WHOLE = -1
+"""The number of the section of an entry that is a whole document."""
+CONCEPTS = "concepts"
+FILES = ("reads", "modifies")
+PROJECT = "project"
+"""Keys of fields."""
+
+_LIVE = f"d.state IN ({DONE}, {PENDING}) AND NOT d.hidden"
+_SESSION = (
+    "EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = 'type' AND value = 'session')"
+)
+_HAS_FIELD = "EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = ? AND value = ?)"
+_TIE = f"CASE WHEN d.known_as <> '' AND {_SESSION} THEN d.known_as ELSE d.key END"
+"""The id of a document as a row has it, but for the suffix."""
+_LINKS = (
+    "EXISTS (SELECT 1 FROM links WHERE document = d.id AND (lower(ghost) IN (?1, ?1 || '.md')"
+    " OR dest IN (SELECT document FROM names WHERE name = ?2)))"
+)
+
+
+class Entry(NamedTuple):
+    """An observation, or a document as a whole."""
+
+    document: int
+    section: int
+    """WHOLE for the document."""
+    created: float
+    name: str
+    """Orders entries of one time."""
+
+
+class Wanted(NamedTuple):
+    """Conditions that an entry must meet all."""
+
+    kinds: frozenset[str] = ALL
+    project: str = ""
+    own: bool = False
+    """Whether documents that name no project belong to that one."""
+    obs_types: tuple[str, ...] = ()
+    """One of them; then only observations, and the notes of `types`."""
+    types: tuple[str, ...] = ()
+    """Types of notes, one of them."""
+    concepts: tuple[str, ...] = ()
+    """All of them: an observation's concepts, a document's tags."""
+    files: tuple[str, ...] = ()
+    """One of them: read or modified in an observation or session, linked from a note."""
+    modified: bool = False
+    """Whether files must have been modified."""
+    since: float | None = None
+    before: float | None = None
+    """Seconds: the time of an observation or session; a note may also have changed `since`."""
+    changed: frozenset[int] = frozenset()
+    """Notes that changed since then, by the log of updates."""
+
+    @property
+    def of_documents(self) -> bool:
+        """Tell whether all conditions are those of whole documents, so that no passage differs."""
+        beyond = self.obs_types or self.types or self.concepts or self.files
+        return self.kinds == ALL and not (beyond or self.since or self.before)
+
+
+class _Condition:
+    """The text of a condition in SQL, with its values."""
+
+    def __init__(self, *parts: str) -> None:
+        self.parts = [*parts]
+        self.values: list[object] = []
+
+    def add(self, part: str, *values: object) -> None:
+        self.parts.append(part)
+        self.values += values
+
+    @property
+    def text(self) -> str:
+        return " AND ".join(f"({part})" for part in self.parts)
+
+
+def listed(
+    manifest: Manifest,
+    wanted: Wanted,
+    limit: int,
+    offset: int = 0,
+    *,
+    ascending: bool = False,
+    start: tuple[float, str] | None = None,
+) -> list[Entry]:
+    """Return the entries that meet all conditions by time, those of one time by name.
+
+    The newest come first unless `ascending`; `start` is a time and name that they must be beyond.
+    """
+    found: list[Entry] = []
+    way, beyond = ("ASC", ">") if ascending else ("DESC", "<")
+    for kind, (columns, condition) in _queries(wanted).items():
+        time, name = ("s.created", "s.name") if kind == OBSERVATIONS else ("d.created", _TIE)
+        if start is not None:
+            within = f"{time} {beyond}= ? AND ({time} {beyond} ? OR {name} {beyond} ?)"
+            condition.add(within, start[0], *start)
+        sql = f"SELECT {columns} WHERE {condition.text} ORDER BY {time} {way}, {name} {way} LIMIT ?"
+        rows = manifest.execute(sql, [*condition.values, limit + offset])
+        found += (Entry(*row) for row in rows)
+    found.sort(key=lambda one: (one.created, one.name), reverse=not ascending)
+    return found[offset : offset + limit]
+
+
+def place(manifest: Manifest, document: int, section: int = WHOLE) -> tuple[float, str]:
+    """Return the time and the name by which a document, or an observation in it, is ordered."""
+    sql = f"SELECT d.created, {_TIE} FROM documents AS d WHERE d.id = ?"
+    values = [document]
+    if section != WHOLE:
+        sql = "SELECT created, name FROM sections WHERE document = ? AND ordinal = ?"
+        values.append(section)
+    created, name = manifest.execute(sql, values).fetchone()
+    return created, name
+
+
+def scope(manifest: Manifest, wanted: Wanted) -> Scope:
+    """Return the passages of the entries that meet all conditions."""
+    if wanted.of_documents and not wanted.project:
+        hidden = manifest.execute("SELECT id FROM documents WHERE hidden = 1")
+        return Scope(without=frozenset(number for (number,) in hidden))
+    if wanted.of_documents:
+        condition = _Condition(_LIVE)
+        _of_project(condition, wanted)
+        sql = f"SELECT d.id FROM documents AS d WHERE {condition.text}"
+        return Scope(only=frozenset(n for (n,) in manifest.execute(sql, condition.values)))
+    met = set[tuple[int, int]]()
+    for columns, condition in _queries(wanted).values():
+        rows = manifest.execute(f"SELECT {columns} WHERE {condition.text}", condition.values)
+        met.update((document, section) for document, section, _, _ in rows)
+    sql = (
+        f"SELECT p.row, p.document, CASE WHEN {IS_OBSERVATION} THEN p.section ELSE {WHOLE} END"
+        " FROM passages AS p LEFT JOIN sections AS s ON s.document = p.document"
+        " AND s.ordinal = p.section WHERE p.document IN ({})"
+    )
+    passages = manifest.chunked(sql, list({document for document, _ in met}))
+    found = {row: document for row, document, part in passages if (document, part) in met}
+    return Scope(only=frozenset(found.values()), rows=frozenset(found))
+
+
+def named(manifest: Manifest, names: Collection[str]) -> dict[str, Entry]:
+    """Return the sections with some names; of several, that of the first document."""
+    sql = (
+        "SELECT s.name, s.document, s.ordinal, s.created FROM sections AS s JOIN documents AS d"
+        f" ON d.id = s.document WHERE d.state IN ({DONE}, {PENDING}) AND s.name <> ''"
+        " AND s.name IN ({})"
+    )
+    rows = sorted(set(manifest.chunked(sql, list(names))), reverse=True)
+    return {name: Entry(document, at, created, name) for name, document, at, created in rows}
+
+
+def observation_types(manifest: Manifest, documents: Collection[int]) -> dict[tuple[int, int], str]:
+    """Map document and section of the observations in some documents to their types."""
+    sql = (
+        "SELECT s.document, s.ordinal, f.value FROM sections AS s JOIN section_fields AS f"
+        f" ON f.document = s.document AND f.ordinal = s.ordinal AND f.key = '{OBS_TYPE}'"
+        " WHERE s.name >= 'obs-' AND s.name < 'obs.' AND s.name <> '' AND s.document IN ({})"
+    )
+    return {(document, at): kind for document, at, kind in manifest.chunked(sql, list(documents))}
+
+
+class Part(NamedTuple):
+    """A section of a document."""
+
+    ordinal: int
+    line: int
+    end_line: int
+    headings: tuple[str, ...]
+    name: str
+    created: float
+    tokens: int
+
+
+def parts(manifest: Manifest, documents: Collection[int]) -> Mapping[int, Sequence[Part]]:
+    """Return the sections of some documents, in their order."""
+    sql = (
+        "SELECT document, ordinal, line, end_line, headings, name, created, tokens FROM sections"
+        " WHERE document IN ({})"
+    )
+    found: dict[int, list[Part]] = {document: [] for document in documents}
+    for document, at, line, end, headings, *rest in sorted(
+        set(manifest.chunked(sql, list(documents)))
+    ):
+        above = tuple(filter(None, headings.split(SEPARATOR)))
+        found[document].append(Part(at, line, end, above, *rest))
+    return found
+
+
+def _queries(wanted: Wanted) -> dict[str, tuple[str, _Condition]]:
+    """Return columns, tables and conditions of each kind of entries."""
+    found = {}
+    if OBSERVATIONS in wanted.kinds:
+        columns = (
+            "s.document, s.ordinal, s.created, s.name FROM sections AS s"
+            " JOIN documents AS d ON d.id = s.document"
+        )
+        found[OBSERVATIONS] = columns, _of_observations(wanted)
+    columns = f"d.id, {WHOLE}, d.created, {_TIE} FROM documents AS d"
+    if SESSIONS in wanted.kinds and not (wanted.obs_types or wanted.types):
+        found[SESSIONS] = columns, _of_documents(wanted, sessions=True)
+    if NOTES in wanted.kinds and (wanted.types or not wanted.obs_types):
+        found[NOTES] = columns, _of_documents(wanted, sessions=False)
+    return found
+
+
+def _of_observations(wanted: Wanted) -> _Condition:
+    made = _Condition(_LIVE, IS_OBSERVATION)
+    _of_project(made, wanted)
+    if wanted.obs_types:
+        _has(made, (OBS_TYPE,), wanted.obs_types)
+    for concept in wanted.concepts:
+        _has(made, (CONCEPTS,), (concept,))
+    if wanted.files:
+        _has(made, FILES[1:] if wanted.modified else FILES, wanted.files)
+    _of_time(made, wanted, "s.created", "s.created")
+    return made
+
+
+def _of_documents(wanted: Wanted, *, sessions: bool) -> _Condition:
+    made = _Condition(_LIVE, _SESSION if sessions else f"NOT {_SESSION}")
+    _of_project(made, wanted)
+    if wanted.types:
+        tests = " OR ".join(_HAS_FIELD for _ in wanted.types)
+        made.add(tests, *(value for one in wanted.types for value in ("type", one.casefold())))
+    for concept in wanted.concepts:
+        made.add(_HAS_FIELD, "tag", concept.casefold())
+    if wanted.files and sessions:
+        keys = FILES[1:] if wanted.modified else FILES
+        inside = _among(keys, wanted.files)
+        made.add(
+            "EXISTS (SELECT 1 FROM sections AS s JOIN section_fields AS f ON f.document"
+            " = s.document AND f.ordinal = s.ordinal WHERE s.document = d.id AND s.name >= 'sum-'"
+            f" AND s.name < 'sum.' AND {inside})",
+            *keys,
+            *map(str.casefold, wanted.files),
+        )
+    elif wanted.files:
+        tests = " OR ".join(_LINKS.replace("?1", "?").replace("?2", "?") for _ in wanted.files)
+        names = (link_key(file) for file in wanted.files)
+        made.add(tests, *(v for name in names for v in (name, name, name_number(name))))
+    _of_time(made, wanted, "d.created", "d.created" if sessions else "max(d.created, d.updated)")
+    return made
+
+
+def _of_project(made: _Condition, wanted: Wanted) -> None:
+    if not wanted.project:
+        return
+    none = " OR NOT EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = 'project')"
+    made.add(_HAS_FIELD + none * wanted.own, PROJECT, wanted.project.casefold())
+
+
+def _of_time(made: _Condition, wanted: Wanted, created: str, changed: str) -> None:
+    if wanted.since is not None:
+        late = ",".join(map(str, wanted.changed)) if created != changed else ""
+        made.add(f"{changed} >= ? OR d.id IN ({late})", wanted.since)
+    if wanted.before is not None:
+        made.add(f"{created} < ?", wanted.before)
+
+
+def _has(made: _Condition, keys: Sequence[str], values: Sequence[str]) -> None:
+    inside = (
+        "EXISTS (SELECT 1 FROM section_fields AS f WHERE f.document = s.document"
+        f" AND f.ordinal = s.ordinal AND {_among(keys, values)})"
+    )
+    made.add(inside, *keys, *map(str.casefold, values))
+
+
+def _among(keys: Sequence[str], values: Sequence[str]) -> str:
+    marks = (",".join("?" * len(some)) for some in (keys, values))
+    return "f.key IN ({}) AND f.value IN ({})".format(*marks)
