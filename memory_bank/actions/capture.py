@@ -102,8 +102,17 @@ class Stored(NamedTuple):
 
 
 def queue_of(bank: HookBank) -> EventQueue:
-    """Return the queue of a bank, which is opened when it is used."""
-    return EventQueue(Path(bank.state))
+    """Return the queue of a bank, which is opened when it is used.
+
+    If its file was damaged and renamed, the log of hooks says so, and with it `doctor`.
+    """
+
+    def repaired(what: str) -> None:
+        from memory_bank.actions import hook_log  # start-up
+
+        hook_log.record("", "", f"started again: {what}", bank.state)
+
+    return EventQueue(Path(bank.state), repaired)
 
 
 def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") -> Stored:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from memory_bank.actions.capture import queue_of
 from memory_bank.actions.hook_bank import HookBank
-from memory_bank.sessions.queue import EventQueue
 from memory_bank.tokens import estimate
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def question(bank: HookBank, session_id: str) -> str:
     """Return what to ask an agent that is about to stop; empty if nothing, or not again."""
     if not (bank.capture and bank.ask_at_stop):
         return ""
-    queue = EventQueue(Path(bank.state))
+    queue = queue_of(bank)
     try:
         if not queue.ask(session_id):
             return ""
@@ -92,7 +92,7 @@ def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotes
 
     with open_bank(found.root) as bank:
         answer = recall(bank, prompt[:_MOST_PROMPT], _MOST_NOTES, count_access=False)
-    queue = EventQueue(Path(found.state))
+    queue = queue_of(found)
     try:
         shown = queue.shown(session_id)
         notes = [note for note in answer.notes if not note.weak and note.path not in shown]

@@ -20,6 +20,9 @@ FILE = "sessions.db"
 _WAIT = 5.0
 """Seconds to wait for another process: an agent waits for its hook."""
 
+_LOG_PAGES = 200
+"""Size from which SQLite copies its log into the database, in pages of 4 KiB."""
+
 Result = TypeVar("Result")
 
 
@@ -108,6 +111,8 @@ class QueueFile(sqlite.Opened):
             # the commit is on the disk when it returns, unlike in the other databases
             base.execute("PRAGMA synchronous = FULL")
             base.execute(f"PRAGMA busy_timeout = {_WAIT * 1000:.0f}")
+            # hooks end without closing it, and the next one reads the whole log first
+            base.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         return base
 
     def _make_folder(self) -> None:

@@ -165,6 +165,19 @@ def test_doctor_says_what_failed(hook: Hook) -> None:
     assert "the event is no object: list" in found.hooks
 
 
+def test_a_damaged_queue_is_set_aside_and_doctor_says_so(hook: Hook, state: Path) -> None:
+    hook("claude", "PostToolUse", used(hook))
+    for file in state.glob("sessions.db*"):
+        file.write_bytes(b"no database" * 1000)
+    hook("claude", "PostToolUse", used(hook))
+    assert (state / "sessions.db.damaged").exists()
+    with open_bank(hook.project) as bank:
+        said = doctor(bank).hooks
+    assert said
+    assert "the damaged one is" in said
+    assert "sessions.db.damaged" in said
+
+
 def test_the_log_of_failures_is_bounded(hook: Hook, failures: Callable[[], list[Any]]) -> None:
     for number in range(3000):
         assert hook_log.record("claude", "Stop", f"{number} " * 100)
