@@ -31,6 +31,8 @@ _LEAST_WORDS = 3
 _MOST_PROMPT = 2_000
 """Characters of a prompt that are searched for."""
 
+_DAY = 10
+"""Characters of the date in a timestamp."""
 _HEAD = "Notes of this project's memory that may help:"
 
 
@@ -94,7 +96,8 @@ def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotes
         answer = recall(bank, prompt[:_MOST_PROMPT], _MOST_NOTES, count_access=False)
     queue = queue_of(found)
     try:
-        shown = queue.shown(session_id)
+        own = queue.session(session_id)
+        shown = [*queue.shown(session_id), own.path if own else ""]
         notes = [note for note in answer.notes if not note.weak and note.path not in shown]
         head = f"{_HEAD} {quotes.notice}"
         fitting = _fitting(notes, found.prompt_tokens - estimate(head), quotes)
@@ -110,7 +113,13 @@ def _fitting(notes: Sequence[RecalledNote], most: int, quotes: Quotes) -> dict[s
     """Map the paths of notes to their quotes, best first, while these fit a number of tokens."""
     found = dict[str, str]()
     for note in notes:
-        about: dict[str, object] = {"note": note.path, "line": note.line, "heading": note.heading}
+        about: dict[str, object] = {
+            "at": f"{note.path}:{note.line}",
+            "type": note.type,
+            "by": note.source_type,
+            "created_at": note.created_at[:_DAY],
+            "superseded_by": note.superseded_by or "",
+        }
         whole, part = quotes.quote(note.content, about), quotes.quote(note.snippet, about)
         text = next((text for text in (whole, part) if estimate(text) <= most), "")
         if text:
