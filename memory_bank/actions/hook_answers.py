@@ -71,6 +71,11 @@ def question(bank: HookBank, session_id: str) -> str:
     return QUESTION.format(session=json.dumps(session_id))
 
 
+def is_question(prompt: str) -> bool:
+    """Tell whether a prompt is our question, which some programs report as a prompt."""
+    return prompt.lstrip().startswith(QUESTION.partition("{")[0])
+
+
 def start_context(found: HookBank, session_id: str, quotes: Quotes) -> str:
     """Return what an agent is told when its session starts, quoted; empty if that is nothing."""
     from memory_bank.actions.context import inject_context

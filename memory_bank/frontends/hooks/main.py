@@ -75,13 +75,29 @@ def _answer(name: str, event: str, state: list[str]) -> Mapping[str, object] | N
     if not (found and bank and bank.capture):
         return None
     state.append(bank.state)
+    _catch_up(client, bank, found)
     text = _handled(name, bank, found)
     answer: Mapping[str, object] | None = client.answer(event, found.kind, text) if text else None
     return answer
 
 
+def _catch_up(client: ModuleType, bank: HookBank, event: HookEvent) -> None:
+    """Store what only the client's transcript tells, before the end of a turn is answered."""
+    if event.kind not in ("compact", "stop", "end") or not hasattr(client, "unreported"):
+        return
+    for missed in client.unreported(event):
+        if not _open:
+            _open.append(capturing.queue_of(bank))
+        capturing.capture(bank, _open[0], missed)
+
+
 def _handled(name: str, bank: HookBank, event: HookEvent) -> str:
     """Store an event and start what follows; return what the agent is told."""
+    if event.kind == "prompt":
+        from memory_bank.actions.hook_answers import is_question
+
+        if is_question(event.prompt):
+            return ""
     if event.kind == "stop" and event.asking:
         from memory_bank.actions.hook_answers import question
 

@@ -104,6 +104,46 @@ def test_a_command_of_codex_fails_by_the_exit_code_of_its_transcript(
     assert unknown.tool_output == "started\nthe lock is held\n"
 
 
+def test_a_patch_that_codex_took_out_of_a_command_is_found_at_the_end_of_the_turn(
+    hook: Hook, queue: EventQueue
+) -> None:
+    recorded = json.loads((FIXTURES / "codex/recorded-09-Stop.json").read_text())
+    rollout = FIXTURES / "codex/recorded-shell-patch-rollout-lines.jsonl"
+    stop = {**recorded["stdin"], "transcript_path": str(rollout)}
+    asked = hook.answer("codex", "Stop", stop)
+    assert "remember" in asked["reason"]
+    hook.answer("codex", "Stop", {**stop, "stop_hook_active": True})
+    added, changed = queue.pending()
+    patch = "*** Begin Patch\n*** {}\n*** End Patch\n"
+    assert json.loads(added.tool_input)["command"] == patch.format(
+        "Add File: /home/dev/shop/notes.txt\n+alpha\n+beta"
+    )
+    assert json.loads(changed.tool_input)["command"] == patch.format(
+        "Update File: /home/dev/shop/notes.txt\n@@ -1,2 +1,2 @@\n alpha\n-beta\n+gamma"
+    )
+
+
+@pytest.mark.parametrize(
+    ("client", "stop", "prompt"),
+    [("gemini", "AfterAgent", "BeforeAgent"), ("copilot", "agentStop", "userPromptSubmitted")],
+)
+def test_our_question_is_no_prompt_where_the_program_reports_it(
+    hook: Hook, queue: EventQueue, client: str, stop: str, prompt: str
+) -> None:
+    hook.replay(client, "*edit.json" if client == "copilot" else "*replace.json")
+
+    def recorded(event: str) -> dict[str, Any]:
+        (file,) = (FIXTURES / client).glob(f"recorded-[0-9][0-9]-{event}.json")
+        found: dict[str, Any] = json.loads(file.read_text())["stdin"]
+        return found
+
+    asked = hook.answer(client, stop, recorded(stop))["reason"]
+    hook(client, prompt, {**recorded(prompt), "prompt": asked})
+    hook(client, prompt, recorded(prompt))
+    (session,) = queue.sessions()
+    assert [one.prompt_text for one in session.prompts] == ["Make the notes say gamma"]
+
+
 @pytest.mark.parametrize(
     ("client", "start", "prompt"),
     [
@@ -134,7 +174,7 @@ def test_every_client_has_what_the_contract_asks() -> None:
         module = main.load(name.replace("_", "-"))
         assert module
         assert name.replace("_", "-") == module.NAME
-        assert kinds >= set(module.EVENTS.values()) >= {"start", "prompt", "tool", "stop", "end"}
+        assert kinds >= set(module.EVENTS.values()) >= {"start", "prompt", "tool", "end"}
         for event in module.EVENTS:
             for wrong in ({}, {"session_id": 7, "sessionId": [], "conversation_id": None}):
                 assert module.read(event, wrong) is None

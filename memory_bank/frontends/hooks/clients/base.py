@@ -13,7 +13,12 @@ from memory_bank.actions.capture import HookEvent
 
 
 class HookClient(Protocol):
-    """What a client's module has."""
+    """What a client's module has.
+
+    One whose program does not report all calls of tools also has `unreported(event)`: it is called
+    with each end of a turn or session, and yields the calls that the transcript has, as events of
+    the kind `tool`. Those that are stored already are recognised by their keys.
+    """
 
     NAME: str
     """The client, such as `claude-code`: the agent of its sessions."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from memory_bank.actions.capture import HookEvent, Kind
 from memory_bank.frontends.hooks import payload as fields
@@ -21,6 +22,9 @@ EVENTS: dict[str, Kind] = {
 
 _TAIL = 400_000
 """Bytes at the end of the transcript in which the exit code of a command is looked for."""
+_TURN = 4_000_000
+"""Bytes at the end of the transcript in which edits are looked for that no hook was told of."""
+_HEADS = {"add": "Add", "delete": "Delete"}
 _STATED = r"\s*Exit code: (-?\d{1,5})\b"
 
 
@@ -83,6 +87,42 @@ def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
         tool_output=output,
         failed=failed,
     )
+
+
+def unreported(event: HookEvent) -> Iterator[HookEvent]:
+    """Yield the edits at the end of the transcript, first ones first.
+
+    The program takes over `apply_patch` in a command of the shell, and tells no hook of it.
+    """
+    found = fields.end_of(event.transcript, _TURN, '"FileChange"') if event.transcript else ()
+    for record in reversed(list(found)):
+        item = fields.fields(fields.fields(record, "payload"), "item")
+        call, changes = fields.identifier(item, "id"), fields.fields(item, "changes")
+        if item.get("type") == "FileChange" and call and changes:
+            yield event._replace(
+                kind="tool",
+                key=call,
+                tool_name="apply_patch",
+                tool_input={"command": _patch(changes)},
+                tool_output=fields.text(item, "stderr", "stdout"),
+                failed=item.get("status") != "completed",
+                created_at=fields.seconds(record.get("timestamp")),
+            )
+
+
+def _patch(changes: Payload) -> str:
+    """Return the changes of files in the form of `apply_patch`."""
+    lines = ["*** Begin Patch"]
+    for path in changes:
+        change = fields.fields(changes, path)
+        kind = fields.text(change, "type")
+        lines.append(f"*** {_HEADS.get(kind, 'Update')} File: {path}")
+        if moved := fields.text(change, "move_path"):
+            lines.append(f"*** Move to: {moved}")
+        lines += fields.text(change, "unified_diff").splitlines()
+        if kind == "add":
+            lines += [f"+{line}" for line in fields.text(change, "content").splitlines()]
+    return "\n".join([*lines, "*** End Patch\n"])
 
 
 def _exit_code(transcript: str, call: str) -> int | None:

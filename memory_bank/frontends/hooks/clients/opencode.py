@@ -1,7 +1,8 @@
 """OpenCode: https://opencode.ai/docs/plugins.
 
 It starts no commands: our plug-in (`actions/clients/opencode_plugin.js`) sends what its hooks were
-given, with the folder of the project.
+given, with the folder of the project. No event tells that the program ends: a session ends when it
+is idle, and goes on with its next prompt.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ EVENTS: dict[str, Kind] = {
     "tool.execute.after": "tool",
     "message.part.updated": "tool",
     "session.compacted": "compact",
-    "session.idle": "stop",
+    "session.idle": "end",
     "session.deleted": "end",
 }
 
