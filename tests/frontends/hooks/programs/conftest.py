@@ -21,9 +21,11 @@ def program(request: pytest.FixtureRequest) -> Program:
 
 @pytest.fixture
 def machine(program: Program, tmp_path: Path, project: Path) -> Machine:
-    """Set a program and its server up for a project with a bank, as a user would."""
+    """Set a program up for a project with a bank, as a user would."""
     made = Machine(tmp_path / "home", project)
     made.set_up(program)
+    for client, scope in program.hooks:
+        made.memory_bank("hooks", "install", "--client", client, "--scope", scope, "--yes")
     if program.server:
         made.memory_bank("mcp", "install", "--client", program.client, "--yes")
     return made

@@ -19,8 +19,8 @@ class CopilotCli(Program):
     version = "1.0.102"
 
     @property
-    def hooks(self) -> tuple[str, ...]:
-        return ("copilot", "claude-code")
+    def hooks(self) -> tuple[tuple[str, str], ...]:
+        return (("copilot", "user"), ("claude-code", "project"))
 
     @property
     def start(self) -> list[str]:

@@ -39,9 +39,9 @@ class Program(ABC):
     version: ClassVar[str]
 
     @property
-    def hooks(self) -> tuple[str, ...]:
-        """Return the clients whose hooks it runs."""
-        return (self.client,)
+    def hooks(self) -> tuple[tuple[str, str], ...]:
+        """Return the clients whose hooks it runs, each with the scope of a file that it reads."""
+        return ((self.client, "user"),)
 
     @property
     def modules(self) -> Path:

@@ -44,8 +44,8 @@ def record(program: Program, place: Path) -> list[tuple[str, str]]:
     subprocess.run(["git", "init", "-q", str(machine.project)], check=True)
     machine.set_up(program)
     machine.memory_bank("init")
-    for client in program.hooks:
-        machine.memory_bank("hooks", "install", "--client", client, "--yes")
+    for client, scope in program.hooks:
+        machine.memory_bank("hooks", "install", "--client", client, "--scope", scope, "--yes")
     if program.server:
         machine.memory_bank("mcp", "install", "--client", program.client, "--yes")
     kept = machine.home / "kept"
