@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from memory_bank.actions.setup import init
     from memory_bank.actions.stats import stats
     from memory_bank.actions.timeline import timeline
+    from memory_bank.actions.transcripts import import_sessions
     from memory_bank.actions.trash import delete, empty_trash, restore, trash
     from memory_bank.bank import Bank, open_bank
     from memory_bank.errors import MemoryBankError
@@ -76,6 +77,7 @@ _HOMES = {
         "store_prompt",
     ),
     "actions.setup": ("init",),
+    "actions.transcripts": ("import_sessions",),
     "actions.stats": ("stats",),
     "actions.timeline": ("timeline",),
     "actions.trash": ("delete", "empty_trash", "restore", "trash"),
@@ -105,6 +107,7 @@ __all__ = [
     "get_observations",
     "ghosts",
     "import_notes",
+    "import_sessions",
     "init",
     "inject_context",
     "links_of",

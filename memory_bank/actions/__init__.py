@@ -86,6 +86,9 @@ if TYPE_CHECKING:
         timeline as timeline,
     )
     from memory_bank.actions import (
+        transcripts as transcripts,
+    )
+    from memory_bank.actions import (
         trash as trash,
     )
 

@@ -88,6 +88,8 @@ class HookEvent(NamedTuple):
     """Whether a turn that ends may be continued by a question."""
     transcript: str = ""
     """The path of the client's record of the session."""
+    prompt_number: int = 0
+    """The prompt to which a tool call belongs; 0 for the session's last one."""
     counts: dict[str, int] = {}  # noqa: RUF012  (of a named tuple, never changed)
     """Tokens, if the event tells them."""
 
@@ -133,7 +135,7 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
     elif event.kind in ("tool", "subagent"):
         if saved := _saved(event):
             counts["worded"] = saved == "worded"
-        if not _own(event.tool_name):
+        if not is_own(event.tool_name):
             stored = _event(bank, event, counts)
     elif event.kind != "start":
         return Stored(None, full=False)
@@ -164,10 +166,11 @@ def _event(bank: HookBank, event: HookEvent, counts: dict[str, int]) -> NewEvent
         event.cwd,
         event.key,
         event.created_at,
+        event.prompt_number,
     )
 
 
-def _own(tool_name: str) -> bool:
+def is_own(tool_name: str) -> bool:
     """Tell whether a tool is one of this program's server."""
     short = tool_name.removeprefix("MCP:")  # Cursor doesn't name the server
     known = short in _WORDED | _OTHERS or short.endswith(_SUBJECTS)
@@ -178,7 +181,7 @@ def _saved(event: HookEvent) -> str:
     """Return `worded` if the event says that the agent saved something in its own words."""
     if event.failed:
         return ""
-    if _own(event.tool_name):
+    if is_own(event.tool_name):
         return "worded" if any(event.tool_name.endswith(name) for name in _WORDED) else ""
     given = event.tool_input
     command = given.get("command") if isinstance(given, dict) else None

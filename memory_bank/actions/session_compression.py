@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from blake3 import blake3
 
-from memory_bank.actions.session_state import git_state, opened, project_of
+from memory_bank.actions.session_state import git_state, opened, project_of, state_then
 from memory_bank.bank import Bank
 from memory_bank.errors import Busy, MemoryBankError
 from memory_bank.locks import locked
@@ -221,6 +221,6 @@ def _observation(batch: _Batch, number: int, draft: Draft, root: Path) -> Observ
             files_modified=draft.files_modified,
             prompt_number=draft.prompt_number,
             discovery_tokens=draft.discovery_tokens,
-            git=git_state(root),
+            git=state_then(batch.session, draft.created_at, root),
         )
     )

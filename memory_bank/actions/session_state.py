@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.redacted import Redact
 from memory_bank.sessions.redaction import redact
 
+_RECENT = timedelta(hours=1)
 _GIT_SECONDS = 60.0
 """Seconds for which the state of git is kept while the files of its HEAD stay the same."""
 
@@ -137,6 +139,15 @@ def git_state(folder: Path) -> GitState | None:
         state = GitState(root or "", git.branch(tree), commit) if commit else None
         kept = _states[tree] = _Kept(stamp, now + _GIT_SECONDS, state)
     return kept.state
+
+
+def state_then(session: Session, when: datetime, folder: Path) -> GitState | None:
+    """Return the state of git at a time of a session; what is checked out now if that is recent.
+
+    That of an older time, as of an imported session, is the one with which the session began.
+    """
+    recent = datetime.now(UTC) - when < _RECENT
+    return git_state(folder) if recent else session.git
 
 
 def _stamp(tree: Path) -> tuple[object, ...]:

@@ -19,6 +19,7 @@ from memory_bank.actions.session_state import (
     project_of,
     redactor,
     session_store,
+    state_then,
 )
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
@@ -186,19 +187,24 @@ def store_observation(
 
 
 def end_session(
-    bank: Bank, session_id: str, summary: str | Mapping[str, object] | None = None
+    bank: Bank,
+    session_id: str,
+    summary: str | Mapping[str, object] | None = None,
+    *,
+    ended_at: datetime | None = None,
 ) -> str | None:
     """End a session and return the id of its summary; None if nothing happened in it.
 
     `summary` is a text of what was completed, or a mapping with some of request, investigated,
     learned, completed, next_steps and notes. Without it, a summary that the session has stays,
-    else one is made of its prompts and observations. Raises BadInput for an unknown session.
+    else one is made of its prompts and observations. `ended_at` is now by default. Raises BadInput
+    for an unknown session.
     """
     with opened(bank) as store:
         session_id = found(store, session_id).session_id
     compress(bank, session_id, wait=_END_SECONDS)
     with opened(bank) as store:
-        ended = replace(found(store, session_id), ended_at=datetime.now(UTC))
+        ended = replace(found(store, session_id), ended_at=ended_at or datetime.now(UTC))
         made = _summary(bank, store, ended, summary)
         store.update_session(ended)
         summary_id = ended.summary.id if ended.summary else None
@@ -221,7 +227,9 @@ def _summary(
             return None  # it is the agent's, or a person's
         if not (session.prompts or session.observations):
             return None
-    made = summary_of(session, given, datetime.now(UTC), git_state(bank.layout.project))
+    ended = session.ended_at or datetime.now(UTC)
+    git = state_then(session, ended, bank.layout.project)
+    made = summary_of(session, given, ended, git)
     bare, count = redacted(made, redactor(bank))
     store.queue.add_counts(session.session_id, redactions=count)
     return settled_summary(bare, session.git)

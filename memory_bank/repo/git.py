@@ -110,6 +110,13 @@ def branch(tree: Path) -> str:
     return (_run(tree, "symbolic-ref", "--quiet", "--short", "HEAD") or "").strip()
 
 
+def commit_at(tree: Path, when: float, branch: str = "") -> str:
+    """Return the last commit of a branch, or of HEAD, up to a time; empty if there is none."""
+    wanted = f"refs/heads/{branch}" if branch else "HEAD"
+    found = _run(tree, "rev-list", "-1", f"--before=@{int(when)}", "--end-of-options", wanted)
+    return (found or "").strip()
+
+
 def git_folder(tree: Path) -> Path | None:
     """Return the folder with the HEAD of a work tree, which may be linked; None if unknown."""
     entry = tree / ".git"

@@ -307,6 +307,14 @@ class EventQueue(QueueFile):
                 found.setdefault(row[10], []).append(queue_rows.event_of(row))
         return list(found.items())
 
+    def keys(self) -> list[tuple[str, str]]:
+        """Return the session and the key of all events and prompts that ever had one."""
+        both = (
+            "SELECT session_id, key FROM event_keys UNION SELECT session_id, key FROM prompt_keys"
+        )
+        rows = self._rows(both)
+        return [(str(row[0]), str(row[1])) for row in rows]
+
     def remove(self, ids: Collection[int]) -> None:
         """Remove events whose observations are stored; their keys stay."""
         wanted = [(one,) for one in ids]

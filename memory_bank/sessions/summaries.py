@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from memory_bank.errors import BadInput
-from memory_bank.sessions.model import GitState, Observation, Session, Summary
+from memory_bank.sessions.compression.summary import summarise
+from memory_bank.sessions.model import GitState, Session, Summary
 from memory_bank.sessions.note_format import summary_id
 from memory_bank.sessions.note_parts import SUMMARY_TEXTS
 from memory_bank.sessions.note_text import one_line
@@ -15,7 +16,6 @@ _MOST = 12
 """Most lines of one text."""
 _PROMPTS = 3
 _PROMPT_LENGTH = 300
-_CHANGES = frozenset({"bugfix", "feature", "refactor", "change"})
 
 
 def summary_of(
@@ -77,22 +77,8 @@ def _request(session: Session) -> str:
 
 
 def _local(session: Session) -> dict[str, str]:
-    """Return what observations tell, by their types."""
-
-    def titles(wanted: frozenset[str]) -> str:
-        return _listed([one.title for one in session.observations if one.obs_type in wanted])
-
-    return {
-        "investigated": titles(frozenset({"discovery"})),
-        "learned": _listed(
-            [_told(one) for one in session.observations if one.obs_type == "decision"]
-        ),
-        "completed": titles(_CHANGES),
-    }
-
-
-def _told(one: Observation) -> str:
-    return f"{one.title}: {one_line(one.subtitle)}" if one.subtitle else one.title
+    """Return what observations tell."""
+    return {key: _listed(lines) for key, lines in summarise(session).items() if lines}
 
 
 def _listed(lines: list[str]) -> str:

@@ -9,6 +9,7 @@ from memory_bank.frontends.rendering import count, one_line
 if TYPE_CHECKING:
     from memory_bank.actions.session_listing import SessionRows, SessionShown
     from memory_bank.actions.sessions import Summary
+    from memory_bank.actions.transcripts import ImportedSessions
     from memory_bank.frontends.cli.call import Call
 
 _MINUTE = 16
@@ -77,3 +78,29 @@ def summary_lines(call: Call, found: Summary) -> None:
     for part in _PARTS:
         if text := getattr(found, part):
             call.console.line((f"{part.replace('_', ' ')}: ", "dim"), text)
+
+
+def show_import(call: Call, done: ImportedSessions) -> None:
+    """Print a line for each session that was imported, and what was not, and why."""
+    line = call.console.line
+    changed = [one for one in done.sessions if one.state != "unchanged"]
+    for one in changed:
+        verb = f"would be {one.state}" if done.dry_run else one.state
+        when = one.started_at[:_MINUTE].replace("T", " ")
+        line(
+            f"{verb}: ",
+            (one_line(one.session_id), "place"),
+            f", {one.client}, {when}: {one_line(one.title)}",
+        )
+    for skipped in done.skipped:
+        line("not imported: ", (one_line(skipped.file), "place"), f": {one_line(skipped.reason)}")
+    parts = [f"{len(changed)} new or continued", f"{len(done.sessions) - len(changed)} unchanged"]
+    if done.skipped:
+        parts.append(f"{len(done.skipped)} not imported")
+    if done.elsewhere:
+        parts.append(f"{count(done.elsewhere, 'transcript')} of other projects")
+    made = "" if done.dry_run else f"{count(done.observations, 'observation')} of "
+    line(f"{count(len(done.sessions), 'session')}: {', '.join(parts)}")
+    line(f"{made}{count(done.events, 'event')}")
+    for reason in done.fallback_reasons:
+        call.warn(f"compressed by rules: {one_line(reason)}")

@@ -59,6 +59,8 @@ class Wording:
     def draft(self, item: Item) -> Draft:
         """Return the observation that an item becomes."""
         request = self._request(item)
+        if item.decision and request[:40] == item.decision[:40]:
+            request = ""
         return draft(
             self._type(item),
             self._paths.short(self._title(item, request)),

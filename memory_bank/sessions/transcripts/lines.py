@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -120,3 +121,9 @@ def listed(folder: Path, pattern: str) -> list[Path]:
     with suppress(OSError):
         return sorted(path for path in folder.glob(pattern) if path.is_file())
     return []
+
+
+def digest(*parts: object) -> str:
+    """Return a short text that differs between different values, the same as in keys of hooks."""
+    data = repr(parts).encode(errors="replace")
+    return f"{zlib.crc32(data):08x}{zlib.adler32(data):08x}{len(data):x}"

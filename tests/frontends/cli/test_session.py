@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from memory_bank import open_bank, store_observation, store_prompt
 from tests.frontends.cli.conftest import Run
+from tests.sessions.transcripts_of import FOLDER
 
 
 def test_sessions_are_started_ended_listed_and_shown(mb: Run, project: Path) -> None:
@@ -44,3 +47,31 @@ def test_sessions_are_started_ended_listed_and_shown(mb: Run, project: Path) -> 
     assert row["path"].removesuffix(".md") in linking.replace("\\", "/")
     assert mb("session", "show", "nothing").code == 2
     assert mb("session", "end", "nothing").code == 2
+
+
+def test_transcripts_are_imported_and_the_report_says_what_was_not(
+    mb: Run, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    folder = tmp_path / "codex" / "sessions" / "2026" / "11" / "23"
+    folder.mkdir(parents=True)
+    text = (FOLDER / "codex.jsonl").read_text().replace("/home/dev/minidown", str(project))
+    (folder / "rollout-1-\x1b[31m.jsonl").write_text("{}\n")
+    (folder / "rollout-2.jsonl").write_text(text)
+    (folder / "rollout-3.jsonl").write_text(text.replace(str(project), str(tmp_path)))
+    dry = mb("session", "import", "--dry-run").out
+    assert dry.startswith("would be new: 01a205c3-")
+    assert dry.endswith(
+        "1 session: 1 new or continued, 0 unchanged, 2 transcripts of other projects\n28 events\n"
+    )
+    done = mb("session", "import", "--client", "codex", "--json").json
+    assert (done["events"], done["elsewhere"], done["dry_run"]) == (28, 2, False)
+    assert done["observations"] == done["sessions"][0]["observations"] > 5
+    assert mb("session", "import").out.endswith(
+        "1 unchanged, 2 transcripts of other projects\n0 observations of 0 events\n"
+    )
+    given = mb("session", "import", "--client", "codex", "--path", str(folder), "--dry-run").out
+    assert "not imported: " in given
+    assert "\x1b" not in given
+    assert mb("session", "import", "--client", "emacs").code == 2

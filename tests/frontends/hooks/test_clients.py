@@ -183,7 +183,7 @@ def test_every_client_has_what_the_contract_asks() -> None:
 
 def test_our_own_tools_are_known_where_the_program_does_not_name_the_server() -> None:
     for name in Toolbox(plugins.names(KIND)).tools:
-        assert capture._own(f"MCP:{name}"), f"add {name} to the names in actions/capture.py"
+        assert capture.is_own(f"MCP:{name}"), f"add {name} to the names in actions/capture.py"
 
 
 def _file(tmp_path: Path, lines: Iterable[object]) -> str:

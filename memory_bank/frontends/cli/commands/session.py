@@ -10,7 +10,12 @@ from memory_bank import actions
 from memory_bank.frontends.cli.call import FAILED, FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command, shared_options
 from memory_bank.frontends.cli.help import Group
-from memory_bank.frontends.cli.session_view import show_rows, show_session, summary_lines
+from memory_bank.frontends.cli.session_view import (
+    show_import,
+    show_rows,
+    show_session,
+    summary_lines,
+)
 from memory_bank.frontends.cli.text_input import given
 from memory_bank.frontends.rendering import count
 
@@ -177,6 +182,35 @@ def _compress(call: Call, *, session_id: str) -> int:
     return FAILED if done.problems else FOUND
 
 
+@as_command(
+    "import",
+    why="""
+    Makes sessions of the transcripts that agents' programs keep on this machine and that were begun
+    in this project or a work tree of it. Sessions keep their times. Run it again at any time:
+    nothing is imported twice, also not what hooks reported, and sessions that have grown are
+    continued. Secrets and private spans are redacted.
+    """,
+    examples=(
+        ("memory-bank session import --dry-run", "show what would be imported"),
+        ("memory-bank session import --client codex --since 30d", "of one program"),
+    ),
+)
+@click.option("--client", metavar="NAME", help="One program: claude-code, codex or gemini")
+@click.option("--path", type=click.Path(), help="A file or folder with transcripts of the client")
+@click.option("--since", metavar="WHEN", help="Only sessions that went on since: 30d, 2026-05-08")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, but write nothing")
+def _import(
+    call: Call, *, client: str | None, path: str | None, since: str | None, dry_run: bool
+) -> int:
+    """Make sessions of the transcripts of agents' programs."""
+    with call.open() as bank:
+        done = actions.transcripts.import_sessions(
+            bank, client, path=path, since=since, dry_run=dry_run, progress=call.progress
+        )
+        call.answer(done, lambda one: show_import(call, one))
+    return FOUND if done.sessions else NOTHING
+
+
 command = Group(
     "session",
     help="List, show and end the sessions of agents.",
@@ -186,6 +220,8 @@ command = Group(
     """,
     examples=(("memory-bank session", "list the last sessions"),),
     default=_list,
-    commands={made.name or "": made for made in (_list, _show, _start, _end, _summary, _compress)},
+    commands={
+        made.name or "": made for made in (_list, _show, _start, _end, _summary, _compress, _import)
+    },
     params=shared_options(),
 )
