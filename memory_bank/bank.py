@@ -142,6 +142,10 @@ class Bank:
         """Return `take_repaired()`; its former name, for this version."""
         return self.take_repaired()
 
+    def add_notice(self, what: str) -> None:
+        """Add a notice to the next answer; its text is ours, not that of a file."""
+        self._conditions.notices.add(what)
+
     def take_notices(self) -> list[str]:
         """Return the other notices since the last call; it takes no lock."""
         return self._conditions.notices.take()

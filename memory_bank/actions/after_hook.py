@@ -14,7 +14,8 @@ from memory_bank.sessions.queue import EventQueue
 def run(root: str, session_id: str, kind: str, tokens: tuple[int, int]) -> list[str]:
     """Store a session's tokens, compress what waits, and end the session at its end.
 
-    At the start of a session, what others have left is compressed too. Returns problems. Raises
+    At the start of a session, what others have left is compressed too. Events that the client's
+    model is to compress wait for the session's end. Returns problems. Raises
     MemoryBankError.
     """
     with open_bank(root) as bank:
@@ -23,6 +24,8 @@ def run(root: str, session_id: str, kind: str, tokens: tuple[int, int]) -> list[
             with suppress(BadInput):  # nothing of it was stored
                 end_session(bank, session_id)
             return []
+        if kind != "start" and bank.settings.compression.mode == "client":
+            return []  # the client's server, which can ask its model, does it at the end
         return compress(bank, "" if kind == "start" else session_id).problems
 
 

@@ -164,6 +164,8 @@ def _compress_batch(
     )
     if found.fallback_reason and found.fallback_reason not in done.fallback_reasons:
         done.fallback_reasons.append(found.fallback_reason)
+        ours = found.fallback_reason.partition(": ")[0]  # what a program said follows
+        bank.add_notice(f"events of sessions were compressed by rules: {ours}")
     observations = [
         _observation(batch, number, draft, root or bank.layout.project)
         for number, draft in enumerate(found.drafts)

@@ -25,6 +25,7 @@ from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
 from memory_bank.notes.dates import iso
+from memory_bank.sessions.compression import Sample
 from memory_bank.sessions.model import (
     TITLE_LIMIT,
     Event,
@@ -192,17 +193,18 @@ def end_session(
     summary: str | Mapping[str, object] | None = None,
     *,
     ended_at: datetime | None = None,
+    sample: Sample | None = None,
 ) -> str | None:
     """End a session and return the id of its summary; None if nothing happened in it.
 
     `summary` is a text of what was completed, or a mapping with some of request, investigated,
     learned, completed, next_steps and notes. Without it, a summary that the session has stays,
-    else one is made of its prompts and observations. `ended_at` is now by default. Raises BadInput
-    for an unknown session.
+    else one is made of its prompts and observations. `ended_at` is now by default.
+    `sample` asks a client's model, as in `compress`. Raises BadInput for an unknown session.
     """
     with opened(bank) as store:
         session_id = found(store, session_id).session_id
-    compress(bank, session_id, wait=_END_SECONDS)
+    compress(bank, session_id, wait=_END_SECONDS, sample=sample)
     with opened(bank) as store:
         ended = replace(found(store, session_id), ended_at=ended_at or datetime.now(UTC))
         made = _summary(bank, store, ended, summary)

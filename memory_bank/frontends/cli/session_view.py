@@ -102,5 +102,3 @@ def show_import(call: Call, done: ImportedSessions) -> None:
     made = "" if done.dry_run else f"{count(done.observations, 'observation')} of "
     line(f"{count(len(done.sessions), 'session')}: {', '.join(parts)}")
     line(f"{made}{count(done.events, 'event')}")
-    for reason in done.fallback_reasons:
-        call.warn(f"compressed by rules: {one_line(reason)}")

@@ -22,6 +22,7 @@ from memory_bank.errors import MemoryBankError
 from memory_bank.frontends.fencing import Quotes, clean, one_line
 from memory_bank.frontends.mcp.hints import HINTS
 from memory_bank.frontends.mcp.path_redaction import without_paths
+from memory_bank.frontends.mcp.sampling import sampler
 from memory_bank.frontends.mcp.structure import NOTICE, structured, structured_schema
 from memory_bank.frontends.rendering import document, failure
 from memory_bank.serving.progress import reporting_to
@@ -58,6 +59,8 @@ class Call:
     shared: SharedBank
     agent: str
     """The client's name; empty if it gave none."""
+    sample: Callable[[str, int], str] | None = None
+    """Asks the client's model; None if the client doesn't offer it."""
 
     @property
     def bank(self) -> Bank:
@@ -164,7 +167,7 @@ class BankTool:
         given = self._checked(arguments)
         params = context.session.client_params
         agent = agent_name(params.client_info.name) if params else ""
-        call = Call(shared, agent)
+        call = Call(shared, agent, sampler(context))
         with reporting_to(partial(_report, context)):  # the thread inherits it
             return await to_thread.run_sync(self._answer, call, given, hide)
 

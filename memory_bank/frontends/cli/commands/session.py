@@ -17,7 +17,7 @@ from memory_bank.frontends.cli.session_view import (
     summary_lines,
 )
 from memory_bank.frontends.cli.text_input import given
-from memory_bank.frontends.rendering import count
+from memory_bank.frontends.rendering import count, one_line
 
 if TYPE_CHECKING:
     from memory_bank.actions.session_compression import Compression
@@ -172,7 +172,8 @@ def _compress(call: Call, *, session_id: str) -> int:
             made = count(len(done.observations), "observation")
             call.console.line(f"{made} of {count(done.events, 'event')}")
         for reason in done.fallback_reasons:
-            call.warn(f"compressed by rules: {reason}")
+            if ": " in reason:  # the notice has only what comes before
+                call.warn(one_line(reason))
         for problem in done.problems:
             call.warn(problem)
 

@@ -190,7 +190,7 @@ def store_observation(
 @tool("End session", session_text.ended, repeatable=True)
 def end_session(call: Call, *, session_id: str, summary: Said = None) -> keeping.Ended:
     """End a session with a summary: what was asked, learned, completed, and the next steps."""
-    summary_id = keeping.end_session(call.bank, session_id, summary)
+    summary_id = keeping.end_session(call.bank, session_id, summary, sample=call.sample)
     return keeping.Ended(keeping.SCHEMA_VERSION, session_id, summary_id)
 
 
