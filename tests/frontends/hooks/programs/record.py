@@ -4,6 +4,7 @@
 
 Plays a session of a program whose hooks `memory-bank hooks install` wrote, keeps what each of them
 reads from stdin, and writes it with the program's version, without paths and ids of this machine.
+The hooks are the project's, since those of a user name the installed command by its path.
 To be done again for each new version of a program.
 """
 
@@ -26,7 +27,7 @@ import subprocess, sys, time
 from pathlib import Path
 data = sys.stdin.buffer.read() if sys.argv[1:2] == ["hook"] else None
 if data is not None:
-    Path({folder!r}, "-".join([str(time.time_ns()), *sys.argv[2:]])).write_bytes(data)
+    Path({folder!r}, " ".join([str(time.time_ns()), *sys.argv[2:4]])).write_bytes(data)
 sys.exit(subprocess.run([{python!r}, "-P", "-m", "memory_bank", *sys.argv[1:]], input=data).returncode)
 """
 """A `memory-bank` that keeps what its hooks read."""
@@ -38,14 +39,14 @@ _NUMBERS = re.compile(r"(?<=PGID: )\d+")
 
 
 def record(program: Program, place: Path) -> list[tuple[str, str]]:
-    """Play a session in a new folder; return the events' names and what came with them."""
+    """Play a session in a new folder; return clients and events, and what came with them."""
     machine = Machine(place / "home", place / "shop")
     machine.project.mkdir()
     subprocess.run(["git", "init", "-q", str(machine.project)], check=True)
     machine.set_up(program)
     machine.memory_bank("init")
-    for client, scope in program.hooks:
-        machine.memory_bank("hooks", "install", "--client", client, "--scope", scope, "--yes")
+    for client, _ in program.hooks:
+        machine.memory_bank("hooks", "install", "--client", client, "--scope", "project", "--yes")
     if program.server:
         machine.memory_bank("mcp", "install", "--client", program.client, "--yes")
     kept = machine.home / "kept"
@@ -54,8 +55,7 @@ def record(program: Program, place: Path) -> list[tuple[str, str]]:
     command.write_text(_KEEPING.format(python=sys.executable, folder=str(kept)))
     plan = [*program.work(machine.project), *program.ask_memory("recall", {"query": "gamma"})]
     machine.play(program, "Make the notes say gamma", plan)
-    found = [(file.name.split("-", 1)[1], file.read_text()) for file in sorted(kept.iterdir())]
-    return [(name, text) for name, text in found if "--after" not in name]
+    return [(file.name.partition(" ")[2], file.read_text()) for file in sorted(kept.iterdir())]
 
 
 def cleaned(text: str, place: Path) -> str:
@@ -77,16 +77,19 @@ def main(name: str, folder: str) -> None:
     """Write the fixtures of a program into a folder."""
     program = next(one for one in PROGRAMS if one.name == name)
     program.install()
-    with TemporaryDirectory() as temporary:
+    with TemporaryDirectory(ignore_cleanup_errors=True) as temporary:
         place = Path(temporary).resolve()
         texts = [f"{event}\n{text}" for event, text in record(program, place)]
         events = cleaned("\0".join(texts), place).split("\0")
     about = {"source": "recorded", "program": program.package, "version": program.version}
     about["date"] = f"{datetime.now(UTC):%Y-%m-%d}"
     for number, one in enumerate(events, 1):
-        event, _, text = one.partition("\n")
-        told = json.dumps({**about, "event": event, "stdin": json.loads(text)}, indent=2)
-        Path(folder, f"recorded-{number:02}-{event}.json").write_text(f"{told}\n")
+        name, _, text = one.partition("\n")
+        client, _, event = name.partition(" ")
+        told = {**about, "client": client, "event": event, "stdin": json.loads(text)}
+        hook = event if client == program.client else f"as-{client}-{event}"
+        file = Path(folder, f"recorded-{number:02}-{hook}.json")
+        file.write_text(json.dumps(told, indent=2) + "\n")
 
 
 if __name__ == "__main__":

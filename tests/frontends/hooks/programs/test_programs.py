@@ -50,14 +50,15 @@ def test_a_session_is_kept_once_and_the_next_one_knows_of_it(
     assert [prompt["prompt_text"] for prompt in kept["prompts"]] == [PROMPT]
     changed = [file for each in kept["observations"] for file in each["files_modified"]]
     assert changed == ["notes.txt"]
-    facts = [fact for each in kept["observations"] for fact in each["facts"]]
-    assert sum(FAILS in fact for fact in facts) == 1
     assert kept["summary"]["request"] == PROMPT
 
-    first, *_ = machine.play(program, "What did we do?", [])
-    told = json.dumps(first, ensure_ascii=False)
+    asking = program.ask_memory("search", {"query": "the lock is held"})
+    requests = machine.play(program, "What did we do?", asking)
+    told = json.dumps(requests[0], ensure_ascii=False)
     assert f"#{kept['summary']['id']}" in told
     assert PROMPT in told
+    (failed,) = [each for each in kept["observations"] if FAILS in "".join(each["facts"])]
+    assert failed["id"] in json.dumps(requests[-1])
     assert len(sessions(machine)) == 2
     assert show(machine, session) == kept
 
