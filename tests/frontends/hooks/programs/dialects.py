@@ -96,10 +96,13 @@ class Responses(Dialect):
     path = "/responses"
 
     def tools(self, request: Json) -> list[str]:
-        added = [item for item in request["input"] if item["type"] == "additional_tools"]
-        groups = [tool for item in added for tool in item["tools"]]
-        tools = [tool for group in groups for tool in group.get("tools", ())]
-        return [tool.get("name") or tool["type"] for tool in (*request.get("tools", ()), *tools)]
+        added = [item["tools"] for item in request["input"] if item["type"] == "additional_tools"]
+        groups = [tool for tools in (request.get("tools", ()), *added) for tool in tools]
+        names = [tool.get("name") or tool["type"] for tool in groups]
+        for group in groups:
+            for tool in group.get("tools", ()):
+                names += [tool["name"], f"{group['name']}.{tool['name']}"]
+        return names
 
     def turns(self, request: Json) -> int:
         return sum(
