@@ -327,3 +327,11 @@ def test_hostile_texts_take_linear_time(unit: str) -> None:
 def test_nothing_becomes_nothing() -> None:
     assert drafts([], [], None) == ()
     assert BEGUN.year == 2026
+
+
+def test_a_command_that_writes_and_passes_is_behind_one_observation() -> None:
+    work = Work("Please run the tests into a file").run("pytest > out.txt", FAILED, 1)
+    work.edit("src/job.py", "times = 2", "times = 3").run("pytest > out.txt", "4 passed in 0.1s")
+    made = work.drafts()
+    assert {path for one in made for path in one.files_modified} == {"out.txt", "src/job.py"}
+    assert any("`pytest` passes: 4 passed" in one.facts for one in made)

@@ -51,6 +51,7 @@ class _Batch:
         self._looks = list[ToolCall]()
         self._steps: tuple[tuple[str, str], ...] = ()
         self._uncommitted = list[Item]()
+        self._taken = set[ToolCall]()
         self._made = 0
 
     def take(self, call: ToolCall) -> None:
@@ -78,11 +79,17 @@ class _Batch:
             still = [step for step, status in self._steps if status == "open" and step]
             self.items[-1].facts += [f"still open: {step}" for step in still[:_MOST_OPEN]]
 
+    def _behind(self, item: Item, call: ToolCall) -> None:
+        """Put an event behind an item, unless it is behind one already."""
+        if call not in self._taken:
+            self._taken.add(call)
+            item.take(call)
+
     def _item(self, sort: Sort, call: ToolCall, *, own: bool = True) -> Item:
         self._made += 1
         item = Item(sort, call.event.prompt_number, self._made, call.event.created_at)
         if own:
-            item.take(call)
+            self._behind(item, call)
         self.items.append(item)
         return item
 
@@ -99,7 +106,7 @@ class _Batch:
         if item is None:
             item = self._item("look", waiting[0], own=False)
         for call in waiting:
-            item.take(call)
+            self._behind(item, call)
         looks.add(item, waiting, self.paths, alone=alone)
 
     def _edit(self, call: ToolCall, changes: Sequence[FileChange]) -> Item | None:
@@ -123,7 +130,7 @@ class _Batch:
                     failure.fixes.append(item)
             first = first or item
         if first:
-            first.take(call)
+            self._behind(first, call)
             self._fold(first)
         return first
 
@@ -157,7 +164,7 @@ class _Batch:
         known = self._failing.get(shown)
         item = known[0] if known else self._item("failure", call, own=False)
         if not owned:
-            item.take(call)
+            self._behind(item, call)
         item.times += known is not None
         item.command, item.runner, item.where = shown, run.runner, problem.where
         item.message = self.paths.short(problem.message)
@@ -191,7 +198,7 @@ class _Batch:
                 owner = failure
                 failure.facts.append(f"{shown} passes later, without an edit between")
         if owner:
-            owner.take(call)
+            self._behind(owner, call)
             owner.facts.append(_passes(shown, counts))
             self._fold(owner)
         return owner is not None
@@ -202,13 +209,13 @@ class _Batch:
         prompt = call.event.prompt_number
         before = [one for one in self.items if one.prompt == prompt and one.sort == "edit"]
         if run.check and before:
-            before[-1].take(call)
+            self._behind(before[-1], call)
             before[-1].facts.append(_passes(shown, counts))
             self._fold(before[-1])
             return
         last = self.items[-1] if self.items else None
         if last and last.sort in ("run", "check") and last.prompt == prompt:
-            last.take(call)
+            self._behind(last, call)
             item = last
         else:
             item = self._item("check" if run.check else "run", call)
@@ -233,7 +240,7 @@ class _Batch:
                 self.items.remove(other)
                 for failure, _ in self._failing.values():
                     failure.fixes = [item if fix is other else fix for fix in failure.fixes]
-            item.take(call)
+            self._behind(item, call)
             item.commit = message
             item.prompt = call.event.prompt_number
         self._edits = {

@@ -66,7 +66,7 @@ _WRAPPING = re.compile(
 _MOST_TEXT, _DEEPEST = 400_000, 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ToolCall:
     """One event as a call of a tool."""
 
