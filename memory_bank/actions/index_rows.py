@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from memory_bank.bank import View
@@ -63,15 +63,19 @@ class Rows:
         """Read what the rows of some places need; `project` is that of notes that name none."""
         self._view = view
         self._project = project
+        places = list(places)
         numbers = {place.document for place in places}
+        inside = {place for place in places if place.section != WHOLE}
         self.documents = documents.documents(view.manifest, numbers)
-        self.parts = entries.parts(view.manifest, numbers)
-        self._types = entries.observation_types(view.manifest, numbers)
+        self.parts = entries.parts(view.manifest, numbers, inside)
+        """Sections by document and number; of the observations, those of the places."""
+        types = ((place, entries.observation_type(view.manifest, *place)) for place in inside)
+        self._types = {place: kind for place, kind in types if kind is not None}
 
     def row(self, place: Place) -> IndexRow | None:
         """Return the row of a place; None if it is gone."""
         document = self.documents.get(place.document)
-        part = _at(self.parts.get(place.document, ()), place.section)
+        part = self.parts.get(place.document, {}).get(place.section)
         if document is None or (part is None and place.section != WHOLE):
             return None
         kind = self._types.get(place)
@@ -118,22 +122,26 @@ class Rows:
         named = document.data.get("extra", {}).get(entries.PROJECT)
         return str(named) if isinstance(named, str | int) else self._project
 
+    def inside(self, document: int) -> list[IndexRow]:
+        """Return the rows of the observations in a document, in their order."""
+        return rows_of(self._view, self._project, self.observed(document))
+
     def is_observation(self, place: Place) -> bool:
         """Tell whether a place is an observation."""
         return place in self._types
 
     def observed(self, document: int) -> list[Place]:
         """Return the places of the observations in a document, in their order."""
-        return [Place(*place) for place in sorted(self._types) if place[0] == document]
+        found = entries.observations_of(self._view.manifest, document)
+        return [Place(document, section) for section in found]
 
     def text_around(self, document: DocumentRow) -> str:
         """Return the text of a session's note without its observations."""
-        inside = {place.section for place in self.observed(document.number)}
         whole = self._text(document, Span(1, 1 << 40))
         spans = (
             Span(part.line, part.end_line)
-            for part in self.parts[document.number]
-            if part.ordinal not in inside
+            for at, part in self.parts[document.number].items()
+            if not self.is_observation(Place(document.number, at))
         )
         return "\n".join(lines_between(whole, span) for span in spans)
 
@@ -142,8 +150,8 @@ class Rows:
         return _estimated(self.text_around(document)) + listed
 
     def _tokens(self, document: DocumentRow) -> int:
-        body = self.parts[document.number]
-        first = body[0].line if body else 1
+        lines = [part.line for part in self.parts[document.number].values()]
+        first = min(lines, default=1)
         return _estimated(self._text(document, Span(first, 1 << 40)))
 
     def _text(self, document: DocumentRow, span: Span) -> str:
@@ -151,7 +159,8 @@ class Rows:
 
     def _heading(self, document: int, part: Part) -> str:
         """Return the heading of a section, with those above it if another has the same."""
-        same = [one for one in self.parts[document] if one.headings[-1:] == part.headings[-1:]]
+        every = self.parts[document].values()
+        same = [one for one in every if one.headings[-1:] == part.headings[-1:]]
         return part.headings[-1] if len(same) == 1 else " > ".join(part.headings)
 
 
@@ -180,18 +189,14 @@ def place_of(entry: Entry) -> Place:
     return Place(entry.document, entry.section)
 
 
-def heading_place(parts: Mapping[int, Sequence[Part]], document: int, heading: str) -> Place | None:
+def heading_place(parts: Iterable[Part], document: int, heading: str) -> Place | None:
     """Return the place of a section by its heading, or by all its headings joined by ` > `."""
     wanted = heading.casefold()
-    for part in parts[document]:
-        forms: Collection[str] = (part.headings[-1:] or ("",))[0], " > ".join(part.headings)
+    for part in parts:
+        forms = (*part.headings[-1:], " > ".join(part.headings))
         if part.headings and wanted in {form.casefold() for form in forms}:
             return Place(document, part.ordinal)
     return None
-
-
-def _at(parts: Sequence[Part], section: int) -> Part | None:
-    return parts[section] if 0 <= section < len(parts) else None
 
 
 def _estimated(text: str) -> int:

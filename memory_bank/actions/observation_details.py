@@ -215,7 +215,6 @@ def _observation(row: IndexRow, note: Note, one: Observation) -> Details:
 
 
 def _session(rows: Rows, row: IndexRow, note: Note, session: Session, place: Place) -> Details:
-    made = (rows.row(one) for one in rows.observed(place.document))
     return Details(
         **row._asdict(),
         path=note.path,
@@ -227,7 +226,7 @@ def _session(rows: Rows, row: IndexRow, note: Note, session: Session, place: Pla
             PromptShown(one.prompt_number, one.prompt_text, iso(one.created_at))
             for one in session.prompts
         ),
-        observations=tuple(one for one in made if one is not None),
+        observations=tuple(rows.inside(place.document)),
     )
 
 

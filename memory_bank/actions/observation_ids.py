@@ -60,8 +60,8 @@ def _section(view: View, bank: Bank, name: str) -> Place | None:
     while at > 0:
         note = _note(view, bank, name[:at])
         if note is not None:
-            parts = entries.parts(view.manifest, [note.document])
-            found = heading_place(parts, note.document, name[at + 1 :].strip())
+            parts = entries.parts(view.manifest, [note.document])[note.document]
+            found = heading_place(parts.values(), note.document, name[at + 1 :].strip())
             if found is not None:
                 return found
         at = name.find("#", at + 1)

@@ -215,7 +215,7 @@ def _sections(view: View, places: Sequence[Place]) -> list[Place]:
     return [
         Place(place.document, part.ordinal)
         for place in places
-        for part in parts[place.document]
+        for part in parts[place.document].values()
         if part.headings
     ]
 
@@ -264,5 +264,5 @@ def _shown(rows: Rows, place: Place, type: str | None) -> Place:  # noqa: A002  
         return whole
     part = parts[place.section]
     heading = " > ".join(part.headings)
-    same = [one for one in parts if one.headings == part.headings]
+    same = [one for one in parts.values() if one.headings == part.headings]
     return place if 0 < len(heading) <= _LONGEST_HEADING and len(same) == 1 else whole

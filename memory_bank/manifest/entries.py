@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from memory_bank.manifest.link_resolution import name_number
 from memory_bank.manifest.manifest import DONE, PENDING, SEPARATOR, Manifest
-from memory_bank.manifest.sections import IS_OBSERVATION, OBS_TYPE
+from memory_bank.manifest.sections import IS_OBSERVATION, NAMED, OBS_TYPE
 from memory_bank.notes.names import key as link_key
 from memory_bank.retrievers.base import Scope
 
@@ -32,6 +32,18 @@ _LINKS = (
     "EXISTS (SELECT 1 FROM links WHERE document = d.id AND (lower(ghost) IN (?1, ?1 || '.md')"
     " OR dest IN (SELECT document FROM names WHERE name = ?2)))"
 )
+
+
+_OBSERVATION_PASSAGES = (
+    "sections AS s CROSS JOIN documents AS d ON d.id = s.document"
+    " CROSS JOIN passages AS p ON p.document = s.document AND p.section = s.ordinal"
+)
+"""CROSS JOIN keeps the order: SQLite, which has no statistics, would begin with all passages."""
+_OTHER_PASSAGES = "documents AS d JOIN passages AS p ON p.document = d.id"
+_OF_PASSAGE = f"s.document = p.document AND s.ordinal = p.section AND {IS_OBSERVATION}"
+
+
+_PART = "document, ordinal, line, end_line, headings, name, created, tokens"
 
 
 class Entry(NamedTuple):
@@ -139,17 +151,13 @@ def scope(manifest: Manifest, wanted: Wanted) -> Scope:
         _of_project(condition, wanted)
         sql = f"SELECT d.id FROM documents AS d WHERE {condition.text}"
         return Scope(only=frozenset(n for (n,) in manifest.execute(sql, condition.values)))
-    met = set[tuple[int, int]]()
-    for columns, condition in _queries(wanted).values():
-        rows = manifest.execute(f"SELECT {columns} WHERE {condition.text}", condition.values)
-        met.update((document, section) for document, section, _, _ in rows)
-    sql = (
-        f"SELECT p.row, p.document, CASE WHEN {IS_OBSERVATION} THEN p.section ELSE {WHOLE} END"
-        " FROM passages AS p LEFT JOIN sections AS s ON s.document = p.document"
-        " AND s.ordinal = p.section WHERE p.document IN ({})"
-    )
-    passages = manifest.chunked(sql, list({document for document, _ in met}))
-    found = {row: document for row, document, part in passages if (document, part) in met}
+    found: dict[int, int] = {}
+    for kind, (_, condition) in _queries(wanted).items():
+        tables = _OBSERVATION_PASSAGES if kind == OBSERVATIONS else _OTHER_PASSAGES
+        sql = f"SELECT p.row, p.document FROM {tables} WHERE {condition.text}"
+        if kind != OBSERVATIONS:
+            sql += f" AND NOT EXISTS (SELECT 1 FROM sections AS s WHERE {_OF_PASSAGE})"
+        found.update(manifest.execute(sql, condition.values))
     return Scope(only=frozenset(found.values()), rows=frozenset(found))
 
 
@@ -164,16 +172,6 @@ def named(manifest: Manifest, names: Collection[str]) -> dict[str, Entry]:
     return {name: Entry(document, at, created, name) for name, document, at, created in rows}
 
 
-def observation_types(manifest: Manifest, documents: Collection[int]) -> dict[tuple[int, int], str]:
-    """Map document and section of the observations in some documents to their types."""
-    sql = (
-        "SELECT s.document, s.ordinal, f.value FROM sections AS s JOIN section_fields AS f"
-        f" ON f.document = s.document AND f.ordinal = s.ordinal AND f.key = '{OBS_TYPE}'"
-        " WHERE s.name >= 'obs-' AND s.name < 'obs.' AND s.name <> '' AND s.document IN ({})"
-    )
-    return {(document, at): kind for document, at, kind in manifest.chunked(sql, list(documents))}
-
-
 class Part(NamedTuple):
     """A section of a document."""
 
@@ -186,19 +184,43 @@ class Part(NamedTuple):
     tokens: int
 
 
-def parts(manifest: Manifest, documents: Collection[int]) -> Mapping[int, Sequence[Part]]:
-    """Return the sections of some documents, in their order."""
+def parts(
+    manifest: Manifest, documents: Collection[int], observations: Collection[tuple[int, int]] = ()
+) -> dict[int, dict[int, Part]]:
+    """Return the sections of some documents by their numbers, in their order.
+
+    Of the observations, only those with the given documents and sections are among them.
+    """
     sql = (
-        "SELECT document, ordinal, line, end_line, headings, name, created, tokens FROM sections"
-        " WHERE document IN ({})"
+        f"SELECT {_PART} FROM sections AS s WHERE (s.name < 'obs-' OR s.name >= 'obs.' OR NOT"
+        f" {IS_OBSERVATION}) AND document IN ({{}})"
     )
-    found: dict[int, list[Part]] = {document: [] for document in documents}
-    for document, at, line, end, headings, *rest in sorted(
-        set(manifest.chunked(sql, list(documents)))
-    ):
+    rows = set(manifest.chunked(sql, list(documents)))
+    one = f"SELECT {_PART} FROM sections AS s WHERE document = ? AND ordinal = ?"
+    for place in observations:
+        rows.update(manifest.execute(one, place))
+    found: dict[int, dict[int, Part]] = {document: {} for document in documents}
+    for document, at, line, end, headings, *rest in sorted(rows):
         above = tuple(filter(None, headings.split(SEPARATOR)))
-        found[document].append(Part(at, line, end, above, *rest))
+        found[document][at] = Part(at, line, end, above, *rest)
     return found
+
+
+def observation_type(manifest: Manifest, document: int, section: int) -> str | None:
+    """Return the type of the observation that a section is; None if it is none."""
+    sql = (
+        f"SELECT value FROM section_fields AS f JOIN sections AS s ON s.document = f.document AND"
+        f" s.ordinal = f.ordinal WHERE f.document = ? AND f.ordinal = ? AND f.key = '{OBS_TYPE}'"
+        f" AND {NAMED}"
+    )
+    row = manifest.execute(sql, (document, section)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def observations_of(manifest: Manifest, document: int) -> list[int]:
+    """Return the numbers of the sections of a document that are observations."""
+    sql = f"SELECT ordinal FROM sections AS s WHERE s.document = ? AND {IS_OBSERVATION}"
+    return sorted(at for (at,) in manifest.execute(sql, (document,)))
 
 
 def _queries(wanted: Wanted) -> dict[str, tuple[str, _Condition]]:
@@ -207,7 +229,7 @@ def _queries(wanted: Wanted) -> dict[str, tuple[str, _Condition]]:
     if OBSERVATIONS in wanted.kinds:
         columns = (
             "s.document, s.ordinal, s.created, s.name FROM sections AS s"
-            " JOIN documents AS d ON d.id = s.document"
+            " INDEXED BY sections_created CROSS JOIN documents AS d ON d.id = s.document"
         )
         found[OBSERVATIONS] = columns, _of_observations(wanted)
     columns = f"d.id, {WHOLE}, d.created, {_TIE} FROM documents AS d"
@@ -219,7 +241,7 @@ def _queries(wanted: Wanted) -> dict[str, tuple[str, _Condition]]:
 
 
 def _of_observations(wanted: Wanted) -> _Condition:
-    made = _Condition(_LIVE, IS_OBSERVATION)
+    made = _Condition(_LIVE, NAMED if wanted.obs_types else IS_OBSERVATION)
     _of_project(made, wanted)
     if wanted.obs_types:
         _has(made, (OBS_TYPE,), wanted.obs_types)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged
 
-VERSION = 13
+VERSION = 14
 """Changes whenever the tables change: the index is then rebuilt."""
 
 SEPARATOR = "\x1f"
@@ -73,7 +73,7 @@ CREATE TABLE passages (
     section INTEGER NOT NULL, line INTEGER NOT NULL, end_line INTEGER NOT NULL,
     words INTEGER NOT NULL, code INTEGER NOT NULL
 );
-CREATE INDEX passages_document ON passages (document);
+CREATE INDEX passages_document ON passages (document, section);
 CREATE TABLE anchors (
     document INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
     anchor TEXT NOT NULL, line INTEGER NOT NULL, PRIMARY KEY (document, anchor)

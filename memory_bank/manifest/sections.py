@@ -12,9 +12,9 @@ OBSERVATION = "obs-"
 OBS_TYPE = "obs_type"
 
 # the last condition makes SQLite use the partial index
-_NAMED = "s.name >= 'obs-' AND s.name < 'obs.' AND s.name <> ''"
+NAMED = "s.name >= 'obs-' AND s.name < 'obs.' AND s.name <> ''"
 IS_OBSERVATION = (
-    f"{_NAMED} AND EXISTS (SELECT 1 FROM section_fields AS f WHERE f.document = s.document"
+    f"{NAMED} AND EXISTS (SELECT 1 FROM section_fields AS f WHERE f.document = s.document"
     f" AND f.ordinal = s.ordinal AND f.key = '{OBS_TYPE}')"
 )
 """Condition of a section `s`."""
@@ -23,7 +23,7 @@ _OF_PASSAGE = "passages AS p JOIN sections AS s ON s.document = p.document AND o
 
 def any_observation(manifest: Manifest) -> bool:
     """Tell whether any section may be an observation."""
-    sql = f"SELECT 1 FROM sections AS s WHERE {_NAMED} LIMIT 1"
+    sql = f"SELECT 1 FROM sections AS s WHERE {NAMED} LIMIT 1"
     return manifest.execute(sql).fetchone() is not None
 
 
@@ -39,7 +39,10 @@ def with_observations(manifest: Manifest, documents: Collection[int]) -> set[int
     """Return those of some documents that have observations: notes of sessions."""
     if not any_observation(manifest):
         return set()
-    sql = f"SELECT DISTINCT s.document FROM sections AS s WHERE {_NAMED} AND s.document IN ({{}})"
+    sql = (
+        "SELECT id FROM documents WHERE id IN ({}) AND EXISTS"
+        f" (SELECT 1 FROM sections AS s WHERE s.document = id AND {NAMED})"
+    )
     return {document for (document,) in manifest.chunked(sql, list(documents))}
 
 

@@ -48,12 +48,13 @@ def read_body(text: str, first_line: int = 1, offset: int = 0) -> Body:
     content.headings = len(heads)
     heads = heads[:MAX_HEADINGS]
     names = [plain_text(head.cells[0][:_READ], known)[:LONGEST_HEADING] for head in heads]
-    sections = _sections(text, blocks, list(zip(heads, names, strict=True)), first_line, offset)
+    places = list(zip(heads, names, strict=True))
+    sections = tuple(_sections(text, blocks, places, first_line, offset))
     if content.fields or content.alone:
         sections = content.described(sections)
     title = names[0] if heads and heads[0].level == 1 else ""
     links, tags = tuple(content.links), tuple(content.tags)
-    return Body(tuple(sections), links, content.ids, tags, title, tuple(content.faults()))
+    return Body(sections, links, content.ids, tags, title, tuple(content.faults()))
 
 
 class _Content:
@@ -87,18 +88,29 @@ class _Content:
             self.fields.update((line + one.row, one) for one in islice(fields_of(inline), room))
         self.tags.update(dict.fromkeys(_tags(inline)))
 
-    def described(self, sections: Iterable[Section]) -> Iterator[Section]:
-        """Yield the sections with their names and inline fields."""
+    def described(self, sections: Iterable[Section]) -> tuple[Section, ...]:
+        """Return the sections with their names and inline fields.
+
+        The name belongs to the part with the fields, which headings may divide: it is that of the
+        section around, if only that has fields.
+        """
+        made: list[Section] = []
         for section in sections:
-            inside = range(section.line, section.end_line)  # looked up: there may be many of both
-            named = [self.alone[line] for line in inside if line in self.alone]
+            inside = range(section.line, section.end_line)
+            named = [name for line, name in self.alone.items() if line in inside]
             found = [
-                (self.fields[line].key, value)
-                for line in inside
-                if line in self.fields
-                for value in self.fields[line].values
+                (one.key, value)
+                for line, one in self.fields.items()
+                if line in inside
+                for value in one.values
             ]
-            yield section._replace(name=named[-1] if named else "", fields=tuple(found))
+            name = named[-1] if named else ""
+            around = None if found or not name else _around(made, section)
+            if around is not None:
+                made[around] = made[around]._replace(name=name)
+                name = ""
+            made.append(section._replace(name=name, fields=tuple(found)))
+        return tuple(made)
 
     def faults(self) -> Iterator[Fault]:
         """Yield a fault for each limit that was exceeded."""
@@ -110,6 +122,18 @@ class _Content:
         ):
             if count > kept:
                 yield Fault(f"only the first {kept:,} of {count:,} {kind}")
+
+
+def _around(sections: Sequence[Section], inner: Section) -> int | None:
+    """Return the number of the section with fields, but no name, that an inner one is a part of."""
+    level = inner.level
+    for number in range(len(sections) - 1, -1, -1):
+        section = sections[number]
+        if section.level < level:
+            level = section.level
+            if section.fields:
+                return None if section.name else number
+    return None
 
 
 def _may_have_content(inline_block: InlineBlock) -> bool:

@@ -34,7 +34,7 @@ from memory_bank.source import (
 )
 from memory_bank.tokens import estimate
 
-READER = "6"
+READER = "7"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
 ARCHIVED = "archived"
 CREATED = "created_at"

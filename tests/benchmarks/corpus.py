@@ -21,8 +21,7 @@ def make(folder: Path, notes: int, *, words: int = 90, seed: int = 1) -> int:
     sections of about as many words as asked for.
     """
     rng = random.Random(seed)
-    weights = [1 / (rank + 2.7) ** 1.07 for rank in range(_VOCABULARY)]
-    stock = cycle(rng.choices(_vocabulary(), weights, k=_STOCK))
+    stock = words_of(rng)
     total = 0
     for number in range(notes):
         text = _note(rng, stock, number, rng.randrange(notes), words)
@@ -31,6 +30,12 @@ def make(folder: Path, notes: int, *, words: int = 90, seed: int = 1) -> int:
         file.write_text(text, encoding="utf-8")
         total += len(text.encode())
     return total
+
+
+def words_of(rng: random.Random) -> Iterator[str]:
+    """Return words without end, as rare and as frequent as in English."""
+    weights = [1 / (rank + 2.7) ** 1.07 for rank in range(_VOCABULARY)]
+    return cycle(rng.choices(_vocabulary(), weights, k=_STOCK))
 
 
 def questions(count: int, *, seed: int = 2) -> list[str]:

@@ -106,6 +106,14 @@ def test_the_name_is_the_last_block_id_alone_on_a_line(text: str, name: str) -> 
     assert only(text).name == name
 
 
+def test_a_divided_section_keeps_its_name() -> None:
+    text = "## One\n\nkey:: a\n\n### Why\n\nSo.\n\n^one\n\n## Two\n\n### Deep\n\n^two\n"
+    names = {section.headings[-1]: section.name for section in read_body(text).sections}
+    assert names == {"One": "one", "Why": "", "Two": "", "Deep": "two"}
+    again = read_body(text.replace("key:: a", "key:: a\n\n^first")).sections
+    assert [section.name for section in again][:2] == ["first", "one"]
+
+
 def test_fields_are_bounded_and_read_in_linear_time() -> None:
     started = time.perf_counter()
     many = only("key:: value\n" * (2 * MAX_FIELDS))

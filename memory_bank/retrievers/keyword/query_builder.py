@@ -248,7 +248,7 @@ class KeywordQuery:
         if scope.rows is not None:
             inside = Query.term_set_query(self._schema, "row", list(scope.rows))
             parts.append((Occur.Must, Query.const_score_query(inside, 0.0)))
-        if scope.only is not None:
+        elif scope.only is not None:
             inside = Query.term_set_query(self._schema, "document", list(scope.only))
             parts.append((Occur.Must, Query.const_score_query(inside, 0.0)))
         if scope.without:

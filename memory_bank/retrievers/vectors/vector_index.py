@@ -62,6 +62,8 @@ _SOON = 0.2
 """Maximum duration in seconds of a batch after which the next one is larger."""
 _RECENT_MOST = 2000
 """Maximum number of vectors in the table, all of which each query reads."""
+_MANY = 0.2
+"""Share of all passages in a scope from which all are scored: to look each up takes longer."""
 _SAMPLE = 2000
 """Number of the snapshot's vectors from which the scale of cosines is estimated."""
 _USED = "key IN (SELECT key FROM entries)"
@@ -182,12 +184,14 @@ class VectorIndex:
             return Matches()
 
         def query(base: Connection) -> Matches:
-            if scope.rows is not None:
-                found = self._scores_within(base, vector, "row", scope.rows)
-            elif scope.only is not None:
-                found = self._scores_within(base, vector, "document", scope.only)
-            else:
+            within = scope.only if scope.rows is None else scope.rows
+            column = "document" if scope.rows is None else "row"
+            if within is None:
                 found = self._nearest(base, vector, limit + self._entries_of(base, scope.without))
+            elif len(within) > _MANY * self._count(base, column):
+                found = self._scores_of_all(base, vector)
+            else:
+                found = self._scores_within(base, vector, column, within)
             scale = scale_of(self._sampled_cosines(base, vector))
             return self._matches(base, found, limit, scope, scale)
 
@@ -360,6 +364,19 @@ class VectorIndex:
         found.update(zip(recent, scores.tolist(), strict=True))
         return np.array(list(found), np.int64), np.array(list(found.values()), np.float32)
 
+    def _scores_of_all(self, base: Connection, vector: NDArray[np.float32]) -> Scored:
+        """Score every passage."""
+        loaded = self._load_snapshot(base)
+        keys, recent = self._load_recent(base)
+        if loaded is None:
+            return keys, recent @ vector
+        scores = loaded.among(np.arange(loaded.rows), vector)
+        return np.concatenate([loaded.keys, keys]), np.concatenate([scores, recent @ vector])
+
+    def _count(self, base: Connection, column: str) -> int:
+        sql = f"SELECT count(*) FROM (SELECT DISTINCT {column} FROM entries)"
+        return int(base.execute(sql).fetchone()[0])
+
     def _sampled_cosines(
         self, base: Connection, vector: NDArray[np.float32]
     ) -> NDArray[np.float32]:
@@ -387,9 +404,14 @@ class VectorIndex:
         )
         which, rows, documents = postings.of(keys)
         scores = scores[which]
-        if scope.bounded:
-            pairs = zip(rows.tolist(), documents.tolist(), strict=True)
-            inside = [place for place, pair in enumerate(pairs) if scope.holds(*pair)]
+        if scope.rows is not None:  # of documents in scope
+            wanted = np.fromiter(scope.rows, np.int64, len(scope.rows))
+            inside = np.flatnonzero(np.isin(rows, wanted)).tolist()
+            scores, rows, documents = scores[inside], rows[inside], documents[inside]
+        if (scope.only is not None and scope.rows is None) or scope.without:
+            inside = [
+                place for place, document in enumerate(documents.tolist()) if document in scope
+            ]
             rows, documents, scores = rows[inside], documents[inside], scores[inside]
         best = np.lexsort((rows, -scores))[:limit]
         rows, documents, scores = rows[best], documents[best], scores[best]
