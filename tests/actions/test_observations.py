@@ -15,6 +15,7 @@ from memory_bank import (
     get_observations,
     open_bank,
     remember,
+    store_observation,
     timeline,
 )
 from memory_bank.actions.observations import Index, search
@@ -288,3 +289,11 @@ def test_a_short_note_in_another_time_zone_of_dates(tmp_path: Path) -> None:
         assert search(bank, date_start="1d").count == 1
         assert search(bank, date_start=datetime.now(UTC) - timedelta(hours=1)).count == 1
         assert search(bank, date_end=datetime.now(UTC) - timedelta(hours=1)).count == 0
+
+
+def test_events_that_wait_are_found_at_once(bank: Bank) -> None:
+    tool_input = {"file_path": "src/queue.py", "old_string": "a = 1", "new_string": "retries = 3"}
+    store_observation(bank, "live", "Edit", "shop", tool_input, "ok")
+    (row,) = changes_for_file(bank, "src/queue.py").results
+    assert row.type == "observation"
+    assert timeline(bank, row.id).anchor == row
