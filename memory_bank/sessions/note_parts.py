@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -26,7 +26,6 @@ PROMPTS = "prompts"
 """The heading above the prompts, in any case."""
 
 FIELD = re.compile(r"[ \t]*(?:[-*+][ \t]+)?([^\W\d_][\w /-]{0,39})::(?:[ \t]+(.*))?")
-_BLOCK = re.compile(r"(?:^|[ \t]+)\^([\w-]+)[ \t]*\Z")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TOP = 2
 """Level of the headings that this package writes."""
@@ -89,25 +88,34 @@ def _owners(note: Note) -> Iterator[tuple[str, int]]:
     sections = note.body.sections
     taken = set[int]()
     lines = [section.line for section in sections]
+    parents = _parents(sections)
     for name, line in sorted(note.body.blocks.items(), key=lambda block: block[1]):
         if not (OBSERVATION_ID.match(name) or name.startswith(SUMMARY_PREFIX)):
             continue
         at = bisect_right(lines, line) - 1
-        at = next((n for n in _above(sections, at) if _starts_with_field(sections[n])), at)
+        at = next((n for n in _around(at, parents) if _starts_with_field(sections[n])), at)
         if at not in taken and sections[at].level:
             taken.add(at)
             yield name, at
 
 
-def _above(sections: tuple[Section, ...], at: int) -> Iterator[int]:
-    """Yield a section and those around it, innermost first, down to the level that we write."""
-    yield at
-    for n in range(at - 1, -1, -1):
-        if sections[at].level <= _TOP:
-            return
-        if sections[n].level < sections[at].level:
-            at = n
-            yield at
+def _parents(sections: tuple[Section, ...]) -> list[int]:
+    """Return the number of the section around each one; -1 for those that we write."""
+    found: list[int] = []
+    around: list[int] = []
+    for at, section in enumerate(sections):
+        while around and sections[around[-1]].level >= section.level:
+            around.pop()
+        found.append(around[-1] if around and section.level > _TOP else -1)
+        around.append(at)
+    return found
+
+
+def _around(at: int, parents: Sequence[int]) -> Iterator[int]:
+    """Yield a section and those around it, innermost first."""
+    while at >= 0:
+        yield at
+        at = parents[at]
 
 
 def _starts_with_field(section: Section) -> bool:
@@ -143,7 +151,8 @@ def _heading(text: str, start: int, stop: int) -> tuple[str, int]:
         second = NEWLINE.search(text, below, stop)
         return words, second.end() if second else stop
     words = words.lstrip("#").strip()
-    return re.sub(r"(?:^|[ \t]+)#+\Z", "", words), below
+    bare = words.rstrip("#")  # closing marks, if white space is before them
+    return (bare.rstrip() if not bare or bare[-1] in " \t" else words), below
 
 
 class Read(NamedTuple):
@@ -179,7 +188,7 @@ def read(part: Part, keys: frozenset[str]) -> Read:
     fence = ""
     current = told = False
     for line in part.lines:
-        words = _BLOCK.sub("", line) if _is_id(line, part.id) else line
+        words = _without_id(line, part.id)
         found = None if fence else FIELD.fullmatch(words)
         key = found[1].lower().strip() if found else ""
         if found and (key in keys or not told):
@@ -196,9 +205,12 @@ def read(part: Part, keys: frozenset[str]) -> Read:
     return Read(tuple(fields), "\n".join(text))
 
 
-def _is_id(line: str, name: str) -> bool:
-    found = _BLOCK.search(line)
-    return bool(found and found[1] == name)
+def _without_id(line: str, name: str) -> str:
+    """Return a line without a block id at its end."""
+    bare = line.rstrip(" \t").removesuffix(f"^{name}")
+    if len(bare) == len(line.rstrip(" \t")) or (bare and bare[-1] not in " \t"):
+        return line
+    return bare.rstrip(" \t")
 
 
 def _fenced(line: str, fence: str) -> str:

@@ -51,7 +51,7 @@ def agent(folder: Path, acks: Path, kind: str, work: Work) -> None:
             work(bank, marker)
             with acks.open("a") as file:
                 file.write(f"{marker}\n")
-            time.sleep(PAUSE)
+            time.sleep(3 * PAUSE)
 
 
 def compressor(folder: Path) -> None:
@@ -81,6 +81,12 @@ def warm() -> None:
         compress(bank)
 
 
+def _least(acks: Path, agents: int) -> int:
+    """Return how much the agent that was told of least was told of."""
+    told = [len(file.read_text().split()) for file in acks.iterdir()]
+    return min(told) if len(told) == agents else 0
+
+
 def main() -> None:
     warm()
     acks, seed, kills, *folders = sys.argv[1:]
@@ -99,7 +105,9 @@ def main() -> None:
         os.kill(pids[victim], signal.SIGKILL)
         os.waitpid(pids[victim], 0)
         pids[victim] = started(works[victim])
-    time.sleep(20 * PAUSE)
+    end = time.monotonic() + 60  # until each agent was told of some, however slow the machine is
+    while _least(Path(acks), 2 * len(folders)) < 5 and time.monotonic() < end:
+        time.sleep(PAUSE)
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)

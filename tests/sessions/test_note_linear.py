@@ -1,0 +1,38 @@
+"""Reading and writing the texts of a session takes linear time, whatever they say."""
+
+from __future__ import annotations
+
+import time
+
+from memory_bank.notes.blocks import NEWLINE
+from memory_bank.sessions import note_parts, note_text
+from memory_bank.sessions.note_format import settled_observation
+from memory_bank.sessions.note_reading import _targets
+from tests.properties.hostile import TEXTS
+from tests.sessions.sessions_of import OBSERVATION
+
+MOST = 0.5
+"""Seconds for 10,000 characters; a square would take some."""
+
+
+def test_any_text_is_written_and_read_in_time() -> None:
+    slow = {}
+    for name, make in TEXTS.items():
+        text = make(10_000)
+        began = time.process_time()
+        written = note_text.escaped(note_text.paragraphs(text))
+        note_text.heading(note_text.one_line(text))
+        note_text.unescaped(written)
+        _targets([text])
+        settled_observation(
+            OBSERVATION.__class__(
+                "obs-aaaaaa", "s", "p", "change", text, OBSERVATION.created_at, concepts=(text,)
+            )
+        )
+        for one in (text, " ".join(text.split("\n")), text + "^obs-aaaaaa"):
+            part = note_parts.Part("obs-aaaaaa", "", tuple(NEWLINE.split(one)), 0, 0, 0)
+            note_parts.read(part, note_parts.OBSERVATION_KEYS)
+            note_parts._heading(f"## {one}\n", 0, len(one) + 4)
+        if (took := time.process_time() - began) > MOST:
+            slow[name] = took
+    assert slow == {}
