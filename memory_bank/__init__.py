@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from memory_bank.actions.recall import recall
     from memory_bank.actions.remember import remember, session_note
     from memory_bank.actions.session_events import subscribe
+    from memory_bank.actions.session_stores import session_store
     from memory_bank.actions.sessions import (
         compress,
         end_session,
         list_sessions,
-        session_store,
         show_session,
         start_session,
         store_observation,
@@ -66,11 +66,11 @@ _HOMES = {
     "actions.recall": ("recall",),
     "actions.remember": ("remember", "session_note"),
     "actions.session_events": ("subscribe",),
+    "actions.session_stores": ("session_store",),
     "actions.sessions": (
         "compress",
         "end_session",
         "list_sessions",
-        "session_store",
         "show_session",
         "start_session",
         "store_observation",

@@ -18,7 +18,7 @@ from memory_bank.manifest.documents import DocumentRow
 from memory_bank.repo import git
 from memory_bank.sessions.model import GitState, Session
 from memory_bank.sessions.note_format import TYPE
-from memory_bank.sessions.note_store import NoteStore
+from memory_bank.sessions.note_store import Find, NoteStore
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.redacted import Redact
@@ -65,22 +65,18 @@ def session_id_of(row: DocumentRow) -> str:
     return str(extra.get("session_id") or "") if row.data.get("type") == TYPE else ""
 
 
-def session_store(bank: Bank) -> NoteStore:
-    """Return the store of a bank's sessions, which implements `SessionStore`.
-
-    It is used by one thread at a time; `close` it in the end. Raises BadInput where memory is
-    turned off.
-    """
+def store_of(bank: Bank, find: Find | None = None) -> NoteStore:
+    """Return the store of a bank's sessions, whose search is `find`; see `session_store`."""
     bank.settings.check_enabled()
     queue = EventQueue(bank.layout.state(bank.id), bank.add_repaired)
-    return NoteStore(bank.store, queue, IndexedNotes(bank), redactor(bank))
+    return NoteStore(bank.store, queue, IndexedNotes(bank), redactor(bank), find)
 
 
 @contextmanager
 def opened(bank: Bank) -> Iterator[NoteStore]:
     """Open the store of a bank's sessions for one step, in which no other thread has the bank."""
     with bank.lock:
-        store = session_store(bank)
+        store = store_of(bank)
         try:
             yield store
         finally:

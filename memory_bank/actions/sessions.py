@@ -18,7 +18,6 @@ from memory_bank.actions.session_state import (
     opened,
     project_of,
     redactor,
-    session_store,
     state_then,
 )
 from memory_bank.agents import agent_name
@@ -46,7 +45,7 @@ from memory_bank.tokens import estimate
 
 __all__ = [
     "Compression", "Ended", "Started", "StoredObservation", "StoredPrompt", "Summary", "compress",
-    "compress_now", "end_session", "list_sessions", "session_store", "show_session",
+    "compress_now", "end_session", "list_sessions", "show_session",
     "start_session", "store_observation", "store_prompt",
 ]  # fmt: skip
 

@@ -67,7 +67,8 @@ class SessionStore(Protocol):
     def search_observations(self, query: ObservationQuery) -> list[Observation]:
         """Return the observations that meet all conditions, as ordered by the query.
 
-        Without words, `relevance` means the newest first.
+        With words, those that have none of them may follow if they fit by meaning. Without words,
+        `relevance` means the newest first.
         """
 
     def store_summary(self, summary: Summary) -> str:

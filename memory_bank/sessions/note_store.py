@@ -25,6 +25,7 @@ from memory_bank.sessions.notes_found import Notes
 from memory_bank.sessions.queue import OBSERVATION_STORED, EventQueue
 from memory_bank.sessions.redacted import Redact, redacted
 
+Find = Callable[[ObservationQuery], Sequence[str]]
 _COUNTS = ("input_tokens", "output_tokens", "redactions")
 
 
@@ -36,8 +37,19 @@ class NoteStore:
 
     name = "notes"
 
-    def __init__(self, store: Store, queue: EventQueue, notes: Notes, redact: Redact) -> None:
-        """Write by the bank's `store`; `notes` finds them, `redact` removes secrets from a text."""
+    def __init__(
+        self,
+        store: Store,
+        queue: EventQueue,
+        notes: Notes,
+        redact: Redact,
+        find: Find | None = None,
+    ) -> None:
+        """Write by the bank's `store`; `notes` finds them, `redact` removes secrets from a text.
+
+        `find` searches an index for ids of observations; without it, all notes are read.
+        """
+        self._find = find
         self.queue = queue
         self._store = store
         self._notes = notes
@@ -140,6 +152,8 @@ class NoteStore:
 
         Without words, `relevance` means the newest first.
         """
+        if self._find is not None and not query.session_id:
+            return self.get_observations(self._find(query))
         found = [one for session in self._all(self._notes.all()) for one in session.observations]
         met = [one for one in found if matching(one, query)]
         return ordered(met, query)[query.offset :][: query.limit]
