@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from memory_bank import config, layout, note_files, note_rows, session_notes
@@ -150,6 +151,10 @@ class Bank:
         """Return the other notices since the last call; it takes no lock."""
         return self._conditions.notices.take()
 
+    def folders(self) -> list[Path]:
+        """Return the folders in which its notes are made: its own, and the private one."""
+        return [root.folder for root in self.roots.written()]
+
     def watched(self) -> list[Watched]:
         """Return the folders whose changes may change notes."""
         return [one for root in self.roots.all() for one in root.watched()]
@@ -249,6 +254,8 @@ class Bank:
         forms = [name, of_note(name, self.layout)]  # the unchanged name first
         if outside := of_included(name, self.layout):
             forms.append(outside)
+        if private := self.roots.key_of(forms[1]):
+            forms.append(private)
         found = self.answer(lambda view: note_rows.path_named(view.manifest, forms))
         if isinstance(found, NoteNotFound):
             raise found

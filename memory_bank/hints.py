@@ -32,6 +32,10 @@ class Hint(StrEnum):
         "change the file itself in an editor, or write a note that links to it; to allow changes,"
         ' add to your own settings: [memory] writable_includes = ["{file}"]'
     )
+    PROMOTE = "promote an observation of it to make a tracked note"
+    KEEP_IN_BANK = (
+        'leave it where it is; notes of sessions are in the bank with [sessions] keep = "project"'
+    )
     MOVE_INCLUDED = "move or remove the file itself, with git or by hand"
     GIVE_TEXT = "give the text to remember"
     GIVE_TEXT_TO_APPEND = "give the text to append"

@@ -21,6 +21,8 @@ LEFT_ALONE = (
     " and the index is in the user's cache; delete .index to have it in the bank again"
 )
 """The notice about an index that was not made on this machine."""
+NOTES = "notes"
+"""Folder of a bank's private state that holds notes of sessions."""
 MODELS = "models"
 """Folder of embedder weights in the user's data; no bank may have this name."""
 

@@ -9,23 +9,44 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from memory_bank import config, setting_sections
+from memory_bank import config, session_notes, setting_sections
+from memory_bank.activity.bank_identity import bank_id
 from memory_bank.config import Settings
-from memory_bank.layout import Layout
+from memory_bank.layout import NOTES, Layout
 from memory_bank.notes.included import IncludedRoot
+from memory_bank.notes.private import PrivateRoot
 from memory_bank.notes.roots import Root, Roots
 from memory_bank.notes.unicode_form import nfc
 from memory_bank.repo import git
 from memory_bank.repo.commit_history import CommitHistory
 
 _INCLUDE = "memory.include"
+_IN_BANK = "project"
+"""The value of `sessions.keep` for notes of sessions in the bank."""
 
 
-def roots_of(place: Layout, settings: Settings, index: Callable[[], Path]) -> Roots:
-    """Return the roots of a bank's notes; `index` returns the folder of derived files."""
-    history = CommitHistory(place.root, lambda: index() / "commits.db")
+def roots_of(current: Callable[[], Layout], settings: Settings) -> Roots:
+    """Return the roots of a bank's notes; `current` returns its layout, whose index may move."""
+    place = current()
+    history = CommitHistory(place.root, lambda: current().index / "commits.db")
     bank = Root(place.root, history=history)
-    return Roots(bank, place.prefix, included(place, settings, index))
+    others = included(place, settings, lambda: current().index)
+    return Roots(bank, place.prefix, others, _private(current, settings))
+
+
+def _private(current: Callable[[], Layout], settings: Settings) -> PrivateRoot:
+    """Return the notes of sessions in the private state."""
+    kept = settings.sessions.keep == _IN_BANK
+    return PrivateRoot(
+        lambda: private_notes(current()),
+        current().root,
+        lambda: kept or session_notes.rule_removed(current()),
+    )
+
+
+def private_notes(place: Layout) -> Path:
+    """Return the folder of sessions' notes in the private state of a bank; it may not exist."""
+    return place.state(bank_id(place)) / NOTES
 
 
 def included(place: Layout, settings: Settings, index: Callable[[], Path]) -> IncludedRoot | None:

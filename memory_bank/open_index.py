@@ -62,7 +62,7 @@ class OpenIndex:
         """Open nothing yet; tell `repairs` what was made again, `notices` what else to say."""
         self.lock = threading.RLock()
         self.layout = place
-        self.roots = note_files.roots_of(place, settings, lambda: self.layout.index)
+        self.roots = note_files.roots_of(lambda: self.layout, settings)
         self.source = NotesSource(self.roots, max_bytes=settings.memory.max_note_bytes)
         self.settings = settings
         self.logs = logs

@@ -30,20 +30,27 @@ def shared(place: Layout) -> bool:
     It does if it tracks one, or if the line was taken out of the `.gitignore` that `init` wrote. A
     file that is gone, or another one, was not made to share anything.
     """
-    try:
-        lines = (place.root / ".gitignore").read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
-        lines = []
-    if HEADER in lines and not _LINES.intersection(line.strip() for line in lines):
+    if rule_removed(place):
         return True
     tree = git.worktree(place.root)
     return tree is not None and git.tracks(tree, place.root / _FOLDER)
 
 
+def rule_removed(place: Layout) -> bool:
+    """Tell whether the line was taken out of the `.gitignore` that `init` wrote."""
+    try:
+        lines = (place.root / ".gitignore").read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return False
+    return HEADER in lines and not _LINES.intersection(line.strip() for line in lines)
+
+
 def warning(place: Layout, path: str, source_type: str = "") -> str | None:
     """Return what to say of a note that is there now, if git would track what it should not."""
-    if not (path.startswith(f"{_FOLDER}/") or source_type == SESSION) or shared(place):
+    if not (path.startswith(f"{_FOLDER}/") or source_type == SESSION):
         return None
+    if not (place.root / path).exists() or shared(place):
+        return None  # not there: it is in the private state
     tree = git.worktree(place.root)
     if tree is None or not git.would_track(tree, place.root / path):
         return None

@@ -1,4 +1,4 @@
-"""Notes of sessions stay out of git, unless the project shares them."""
+"""Notes of sessions that are kept in the bank stay out of git, unless the project shares them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Opening = Callable[..., Bank]
 
 @pytest.fixture
 def bank(project: Path, opening: Opening) -> Bank:
-    return opening(project)
+    return opening(project, sessions__keep="project")
 
 
 @pytest.fixture
@@ -125,9 +125,10 @@ def test_what_git_ignores_by_other_rules_needs_no_warning(bank: Bank, project: P
 def test_outside_git_and_without_git_nothing_is_said(
     folder: Path, project: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert session_note(opening(folder), "The port is 9000").warning is None
+    kept = {"sessions__keep": "project"}
+    assert session_note(opening(folder, **kept), "The port is 9000").warning is None
     monkeypatch.setenv("PATH", "")
-    assert session_note(opening(project), "The port is 9000").warning is None
+    assert session_note(opening(project, **kept), "The port is 9000").warning is None
     assert (project / ".memories/sessions/.gitignore").exists()
 
 

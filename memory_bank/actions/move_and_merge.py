@@ -78,7 +78,8 @@ def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) ->
     names.check_new(new)
     if new == old:
         return Renamed(old, new, ())
-    with bank.lock, bank.store.writing():
+    with bank.lock, bank.store.writing(old):
+        bank.roots.check_move(old, new)
         moving = _current(bank, [old])[0]
         same = names.folded(new) == names.folded(old)
         if not same:
@@ -90,24 +91,33 @@ def rename(bank: Bank, name: str, new_name: str, *, agent: str | None = None) ->
         rest = [change for change in changes if change.path != old]
         gone = Change(old, None, moving.etag)
         if same:  # the same file on a case-insensitive file system: remove before writing
-            bank.store.apply([gone, Change(new, moved, files.ABSENT), *rest])
+            steps = [gone, Change(new, moved, files.ABSENT)]
         else:
-            bank.store.apply([Change(new, moved, files.ABSENT), gone, *rest])
+            steps = [Change(new, moved, files.ABSENT), gone]
+        failed = bank.store.apply([*steps, *rest], beside=old)
     with bank.lock:
         bank.logs.edits.rename(old, new)
         if moving.key == old:
             bank.logs.access.rename(old, new)
             bank.logs.updates.rename(old, new)
     bank.catch_up()
-    changed = [change.path for change in rest]
+    changed = [change.path for change in rest if change.path not in failed]
     unknown = record(bank, [*changed, new] if mine else changed, agent)
     return Renamed(
         old,
         new,
         tuple(changed),
-        warnings(session_notes.warning(bank.layout, new, moving.source_type), unknown),
+        warnings(
+            session_notes.warning(bank.layout, new, moving.source_type),
+            unknown,
+            _not_relinked(failed),
+        ),
         broken or None,
     )
+
+
+def _not_relinked(failed: Sequence[str]) -> str | None:
+    return f"links to the old name stay in {', '.join(failed)}" if failed else None
 
 
 def merge(
@@ -135,7 +145,8 @@ def merge(
     goal = name_forms.new_path(target, bank.layout)
     if goal not in paths:
         names.check_new(goal)
-    with bank.lock, bank.store.writing():
+    with bank.lock, bank.store.writing(paths[0]):
+        bank.roots.check_merge(paths, goal)
         rows = _current(bank, paths)
         if goal not in paths:
             bank.store.check_free(goal)
@@ -148,10 +159,11 @@ def merge(
         others = [change for change in links if change.path not in etags]
         written = Change(goal, note_parser.encoded(text), etags.get(goal, files.ABSENT))
         old = goal if goal in etags else ""  # its old text goes to the trash, too
-        bank.store.apply([written, *away, *others], given=content, keep=old)
+        steps = [written, *away, *others]
+        failed = bank.store.apply(steps, given=content, keep=old, beside=paths[0])
     bank.catch_up()
     meta = note_parser.parse(goal, text.encode())
-    key, relinked = meta.meta.id or goal, tuple(change.path for change in others)
+    key, relinked = meta.meta.id or goal, tuple(c.path for c in others if c.path not in failed)
     unknown = record(bank, [goal, *relinked], writer(source_type, source_agent))
     with bank.lock:
         bank.logs.edits.inherit(key, {name for row in rows for name in (row.id, row.path) if name})
@@ -162,7 +174,7 @@ def merge(
         etag=meta.etag,
         merged=tuple(paths),
         relinked=relinked,
-        warning=warnings(session_notes.warning(bank.layout, goal), unknown),
+        warning=warnings(session_notes.warning(bank.layout, goal), unknown, _not_relinked(failed)),
         broken_links=broken or None,
     )
 

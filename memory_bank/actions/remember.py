@@ -99,11 +99,12 @@ def remember(
         "file_refs": [name_forms.of_file(file, bank.layout) for file in file_refs],
         "symbol_refs": list(symbol_refs),
     }
-    with bank.lock, bank.store.writing():  # so that nobody writes the same content meanwhile
+    kind, by = known_type(type) or DEFAULT_TYPE, writer(source_type, source_agent)
+    first = first_path(bank, content, kind, name)
+    with bank.lock, bank.store.writing(first):  # so that nobody writes the same meanwhile
         bank.catch_up()
         hashed = content_hash(content)
-        kind, by = known_type(type) or DEFAULT_TYPE, writer(source_type, source_agent)
-        found = duplicates(bank, hashed, first_path(bank, content, kind, name))
+        found = duplicates(bank, hashed, first)
         same_as = found.far.path if found.far else None
         if found.near is not None:
             done, changed = merge_into(bank, found.near, wanted, refs)

@@ -7,7 +7,8 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from memory_bank.layout import Layout
+from memory_bank.errors import StorageFailed
+from memory_bank.layout import NOTES, Layout
 from memory_bank.repo import git
 
 
@@ -32,8 +33,8 @@ def bank_id(place: Layout) -> str:
         found = _hashed(b"%s:%s" % (commit.encode(), below))
         _carry_over(place, by_path, found)
     if commit or not tree:  # a repository without a commit will have another id soon
-        place.make_index()
-        with suppress(OSError):  # git can be asked again
+        with suppress(OSError, StorageFailed):  # git can be asked again
+            place.make_index()
             place.remember(found.encode() + where)
     return found
 
@@ -53,9 +54,23 @@ def _signature(tree: Path | None) -> bytes:
 def _carry_over(place: Layout, old: str, new: str) -> None:
     """Move the state from before the repository's first commit to its new id."""
     before, now = place.state(old), place.state(new)
-    if before.is_dir() and not now.exists():
-        with suppress(OSError):  # counts only nudge the ranking
+    if not before.is_dir():
+        return
+    with suppress(OSError):  # tried again when the id is asked of git the next time
+        if not now.exists():
             before.rename(now)
+        else:
+            _move_missing(before / NOTES, now / NOTES)
+
+
+def _move_missing(source: Path, target: Path) -> None:
+    """Move the files of a folder that another one does not have, with their folders."""
+    for folder, _, names in os.walk(source):
+        goal = target / os.path.relpath(folder, source)
+        goal.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for name in names:
+            if not (goal / name).exists():
+                Path(folder, name).rename(goal / name)
 
 
 def _hashed(name: bytes) -> str:

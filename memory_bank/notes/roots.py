@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import os
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from memory_bank.errors import NoteExists, NoteReadOnly
+from memory_bank.errors import BadName, NoteExists, NoteReadOnly
 from memory_bank.hints import Hint
 from memory_bank.inotify import InotifyQueue
 from memory_bank.notes import files, folders
@@ -20,8 +21,12 @@ from memory_bank.source import Committed, Dates, Scan, Signature
 _WRITING_SECONDS = 2.0
 """Seconds after the creation date of a new file in which its mtime is not an update."""
 
+SESSIONS = "sessions/"
+"""Start of the keys of sessions' notes, which may be in the private root."""
+
 if TYPE_CHECKING:
     from memory_bank.notes.included import IncludedRoot
+    from memory_bank.notes.private import PrivateRoot
 
 
 class History(Protocol):
@@ -60,12 +65,17 @@ class Root:
 
     def __init__(self, folder: Path, *, history: History | None = None) -> None:
         """Read the notes in `folder`, which is resolved; `history` has dates of undated notes."""
-        self.folder = folder
+        self._folder = folder
         self.leftover: list[str] = []
         """Temporary files that the last scan found."""
         self._history = history
         self._queue: InotifyQueue | None = None
         self._called = self._unavailable = False
+
+    @property
+    def folder(self) -> Path:
+        """The folder, resolved."""
+        return self._folder
 
     def scan(self) -> Scan:
         """Return the signatures of all notes.
@@ -185,37 +195,71 @@ class Root:
 
 
 class Roots:
-    """The folder of a bank, and the files of its project that are included.
+    """The folder of a bank, the private folder of sessions, and included files of the project.
 
-    If both have a file of one path, the key is that of the bank's note.
+    If several have a file of one path, the key is that of the bank's note, else the private one's.
     """
 
-    def __init__(self, bank: Root, prefix: str = "", included: IncludedRoot | None = None) -> None:
+    def __init__(
+        self,
+        bank: Root,
+        prefix: str = "",
+        included: IncludedRoot | None = None,
+        private: PrivateRoot | None = None,
+    ) -> None:
         """Take the roots, and the bank's folder below the project: ".memories/", or empty."""
         self.bank = bank
         self.prefix = prefix
         self.included = included
+        self.private = private
 
     def all(self) -> list[Root]:
         """Return the roots, the bank's first."""
-        return [self.bank] if self.included is None else [self.bank, self.included]
+        return [root for root in (self.bank, self.private, self.included) if root is not None]
+
+    def written(self) -> list[Root]:
+        """Return the roots in which notes are made and removed: the bank's and the private one."""
+        return [root for root in (self.bank, self.private) if root is not None]
 
     def of(self, key: str) -> Root:
-        """Return the root of a note; the bank's for a note that does not exist."""
-        return self.included if self.included and self.is_included(key) else self.bank
+        """Return the root of a note; that of a new note for one that does not exist."""
+        return self.included if self.included and self.is_included(key) else self.home(key)
+
+    def home(self, key: str) -> Root:
+        """Return the root of a note that is not included, or of a new one."""
+        return self.private if self.private and self.is_private(key) else self.bank
+
+    def is_private(self, key: str) -> bool:
+        """Tell whether a note is in this machine's private state, or would be if it were new."""
+        root = self.private
+        if root is None or not key.startswith(SESSIONS) or self.bank.has(key):
+            return False
+        taken = self.included is not None and self.included.owns(key) and self.included.has(key)
+        return root.has(key) or (not taken and root.takes_new())
 
     def is_included(self, key: str) -> bool:
         """Tell whether a note is an included file, or would be if the file existed."""
         owner = self.included
-        return owner is not None and owner.owns(key) and not self.bank.has(key)
+        if owner is None or not owner.owns(key) or self.bank.has(key):
+            return False
+        return self.private is None or not (key.startswith(SESSIONS) and self.private.has(key))
 
     def place(self, key: str) -> str:
-        """Return the path of a note's file below the project."""
+        """Return the path of a note's file below the project; private ones are as in the bank."""
         return key if self.is_included(key) else self.prefix + key
 
     def file(self, key: str) -> Path:
         """Return a note's file."""
         return self.of(key).folder / key
+
+    def key_of(self, file: str) -> str:
+        """Return the key of a private note by its file's absolute path; empty for other paths."""
+        if self.private is None or not Path(file).is_absolute():
+            return ""
+        folder = f"{self.private.folder}{os.sep}"
+        forms = (os.path.normpath(file), os.path.realpath(file))
+        found = next((form for form in forms if form.startswith(folder + SESSIONS[:-1])), "")
+        return found.removeprefix(folder).replace(os.sep, "/")
 
     def writable(self, key: str) -> bool:
         """Tell whether tools may change a note's text."""
@@ -237,6 +281,37 @@ class Roots:
                 f"{key} is a file of the project, included by {owner.origin}:"
                 " memory-bank changes its text, but does not move or remove it",
                 Hint.MOVE_INCLUDED,
+            )
+
+    def check_move(self, old: str, new: str, *, root: Root | None = None) -> None:
+        """Raise BadName for a move out of this machine's private state, or into it.
+
+        `root` is that of the old note, if it is in the trash.
+        """
+        if (root or self.home(old)) is self.private:
+            if not new.startswith(SESSIONS):
+                raise BadName(
+                    f"{old} can't become {new}: it is in this machine's private state, not in the"
+                    " bank",
+                    Hint.PROMOTE,
+                )
+        elif not old.startswith(SESSIONS) and self.is_private(new):
+            raise BadName(
+                f"{old} can't become {new}: new notes in {SESSIONS} are in this machine's private"
+                " state, not in the bank",
+                Hint.KEEP_IN_BANK,
+            )
+
+    def check_merge(self, paths: Sequence[str], target: str) -> None:
+        """Raise BadName unless all notes that become one are in the bank, or all are private."""
+        for path in paths:
+            self.check_move(path, target)
+        homes = {self.home(path): path for path in paths}
+        if len(homes) > 1:
+            raise BadName(
+                f"{' and '.join(homes.values())} can't become one note: one of them is in this"
+                " machine's private state, not in the bank",
+                Hint.PROMOTE,
             )
 
     def taken(self, key: str) -> NoteExists | None:

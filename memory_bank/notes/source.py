@@ -75,7 +75,8 @@ class NotesSource:
             found.refused |= scanned.refused
             for key, signature in scanned.signatures.items():
                 if key in found.signatures:
-                    found.refused[key] = f"the included file {key} has the same path: not indexed"
+                    kind = "included" if root is self._roots.included else "private"
+                    found.refused[key] = f"the {kind} file {key} has the same path: not indexed"
                 else:
                     found.signatures[key] = signature
         return found

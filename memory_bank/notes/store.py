@@ -4,12 +4,19 @@ import os
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank import notes
-from memory_bank.errors import BadName, NoteNotFound, StorageFailed, UnreadableNote
+from memory_bank.errors import (
+    BadName,
+    MemoryBankError,
+    NoteNotFound,
+    StorageFailed,
+    UnreadableNote,
+)
 from memory_bank.filenames import JOURNAL_PREFIX
 from memory_bank.hints import Hint
 from memory_bank.layout import Layout
@@ -18,7 +25,7 @@ from memory_bank.notes import files, merge_conflicts, names, trash
 from memory_bank.notes.file_scan import Scan, scan
 from memory_bank.notes.folders import Entry, held, names_in
 from memory_bank.notes.identity import etag
-from memory_bank.notes.roots import Root, Roots
+from memory_bank.notes.roots import SESSIONS, Root, Roots
 from memory_bank.notes.trash import TRASH, Trashed, new_version
 
 if TYPE_CHECKING:
@@ -54,35 +61,59 @@ class Store:
         self._placing = placing
         self.root = layout.root
         self.roots = roots or Roots(Root(layout.root))
-        self._trash = layout.trash
         self._mutex = threading.RLock()
-        self._held = False
+        self._held: ExitStack | None = None
+        self._private_held = False
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Hold the bank's lock for one change, after finishing an interrupted one; reentrant."""
+    def writing(self, path: str = "") -> Iterator[None]:
+        """Hold the bank's lock for one change, after finishing an interrupted one; reentrant.
+
+        For a note at `path` in the private state, also hold the lock of that folder, which the
+        repository's other work trees share.
+        """
         with self._mutex:
-            if self._held:
+            if self._held is not None:
+                self._hold(path)
                 yield
                 return
-            with locked(self.root):
-                self._held = True
+            with locked(self.root), ExitStack() as held_too:
+                self._held = held_too
                 try:
-                    self._recover()
+                    self._recover(self.roots.bank)
+                    if self.roots.private is not None and self._interrupted(self.roots.private):
+                        self._enter(self.roots.private)
+                    self._hold(path)
                     yield
                 finally:
-                    self._held = False
+                    self._held, self._private_held = None, False
 
-    def _recover(self) -> None:
+    def _hold(self, path: str) -> None:
+        if path and self.roots.is_private(path):
+            self._enter(self.roots.home(path))
+
+    def _enter(self, root: Root) -> None:
+        """Take the lock of the private folder, if it is that; the caller holds the bank's."""
+        if root is not self.roots.private or self._private_held or self._held is None:
+            return
+        self.roots.private.make()
+        self._held.enter_context(locked(root.folder, make=self.roots.private.make))
+        self._private_held = True
+        self._recover(root)
+
+    def _recover(self, root: Root) -> None:
         """Finish or undo an interrupted change; the caller holds the lock."""
-        if self.interrupted():
-            notes.journal.recover(self.root, self._trash)
+        if self._interrupted(root):
+            notes.journal.recover(root.folder, root.folder / TRASH)
             if self._repaired is not None:
                 self._repaired()
 
+    def _interrupted(self, root: Root) -> bool:
+        return any(name.startswith(JOURNAL_PREFIX) for name in names_in(root.folder, TRASH))
+
     def interrupted(self) -> bool:
         """Tell whether there is an interrupted change."""
-        return any(name.startswith(JOURNAL_PREFIX) for name in names_in(self.root, TRASH))
+        return any(map(self._interrupted, self.roots.written()))
 
     def read(self, path: str) -> "Note":
         """Read the note at a path; raise NoteNotFound or UnreadableNote."""
@@ -102,16 +133,10 @@ class Store:
                 return True
         if self.roots.is_included(path) and self.roots.of(path).has(path):
             return True
-        places = [""]
-        for part in path.split("/"):
-            wanted = names.folded(part)
-            places = [
-                f"{place}/{name}".lstrip("/")
-                for place in places
-                for name in names_in(self.root, place)
-                if names.folded(name) == wanted
-            ]
-        return bool(places)
+        folders = [self.root]
+        if self.roots.private is not None and names.folded(path).startswith(SESSIONS):
+            folders.append(self.roots.private.folder)
+        return any(_has_alike(folder, path) for folder in folders)
 
     def check_free(self, path: str) -> None:
         """Raise NoteExists if the name of a new note is taken."""
@@ -123,13 +148,19 @@ class Store:
 
         `given` is the text from the caller. Raises SecretFound.
         """
-        with self.writing():
+        names.check_new(path)
+        with self.writing(path):
             self.check_new(path, text, given=given)
             data = notes.note_parser.encoded(text)
-            self._placing(path)
-            with files.opened(self.root, path, "write", make=True) as file:
+            root = self.roots.home(path)
+            self._place(root, path)
+            with files.opened(root.folder, path, "write", make=True) as file:
                 files.replace(file, data, files.ABSENT)
         return etag(data)
+
+    def _place(self, root: Root, path: str) -> None:
+        if root is self.roots.bank:
+            self._placing(path)
 
     def check_new(self, path: str, text: str, *, given: str = "") -> None:
         """Raise the error that `create` would raise for this path and text."""
@@ -162,7 +193,7 @@ class Store:
                 self._check_secrets(new, (text,), given=given)
             return new
 
-        with self.writing():
+        with self.writing(path):
             data = self.read_bytes(path)
             with files.opened(self.roots.of(path).folder, path, "write") as file:
                 if if_match is not None:
@@ -172,40 +203,59 @@ class Store:
                     files.replace(file, new, etag(data))
         return etag(new)
 
-    def apply(self, changes: "Sequence[Change]", *, given: str = "", keep: str = "") -> None:
+    def apply(
+        self, changes: "Sequence[Change]", *, given: str = "", keep: str = "", beside: str = ""
+    ) -> tuple[str, ...]:
         """Make several changes, all or none; the caller is inside `writing`.
 
-        The note at `keep` is copied to the trash first. Raises SecretFound for a secret that is not
-        yet in one of the changed notes or their names, NoteReadOnly for an included file.
+        New notes go into the root of the note `beside`. Changes of notes in the other root are made
+        last; those that fail are returned by path. The note at `keep` is copied to the trash first.
+        Raises SecretFound for a secret that is not yet in one of the changed notes or their names,
+        NoteReadOnly for an included file.
         """
+        new_root = self.roots.home(beside) if beside else None
+        by_root: dict[Root, list[Change]] = {}
         for change in changes:
-            if change.expected != files.ABSENT:
+            is_new = change.expected == files.ABSENT
+            root = new_root if is_new and new_root else self.roots.home(change.path)
+            if not is_new:
                 self.roots.check_writable(change.path, moving=True)
-            with suppress(FileNotFoundError, NotADirectoryError), held(self.root, change.path):
+            with suppress(FileNotFoundError, NotADirectoryError), held(root.folder, change.path):
                 pass  # raises for a path that leaves the bank
-        self._check_conflicts(changes)
+            by_root.setdefault(root, []).append(change)
         self._check_changes(changes, given)
-        for change in changes:
-            if change.expected == files.ABSENT:
-                self._placing(change.path)
-        self._make_trash()
         if keep:
             self.keep(keep)
-        notes.journal.apply(self.root, self._trash, changes, new_version())
+        failed: list[str] = []
+        for number, (root, some) in enumerate(by_root.items()):
+            try:
+                self._apply(root, some)
+            except MemoryBankError:
+                if not number:
+                    raise
+                failed += [change.path for change in some]
+        return tuple(failed)
 
-    def _check_conflicts(self, changes: "Sequence[Change]") -> None:
-        """Raise UnreadableNote if a note has a merge conflict: no part of it must go elsewhere."""
+    def _apply(self, root: Root, changes: "Sequence[Change]") -> None:
+        self._enter(root)
         for change in changes:
-            old = files.read_in(self.root, change.path)
-            for data in (old, change.data):
-                merge_conflicts.check(change.path, _text(data or b""))
+            if change.expected == files.ABSENT:
+                self._place(root, change.path)
+        self._make_trash(root)
+        notes.journal.apply(root.folder, root.folder / TRASH, changes, new_version())
+
+    def _bytes(self, path: str) -> bytes:
+        return files.read_in(self.roots.home(path).folder, path) or b""
 
     def _check_changes(self, changes: "Sequence[Change]", given: str) -> None:
+        """Raise UnreadableNote for a merge conflict, SecretFound for a new secret."""
+        for change in changes:  # no part of a note with a conflict must go elsewhere
+            for data in (self._bytes(change.path), change.data or b""):
+                merge_conflicts.check(change.path, _text(data))
         if self._allow_secrets:
             return
         existing = [change.path for change in changes if change.expected != files.ABSENT]
-        data = [files.read_in(self.root, path) or b"" for path in existing]
-        before = [*existing, *map(_text, data)]
+        before = [*existing, *(_text(self._bytes(path)) for path in existing)]
         for change in changes:
             if change.data is not None:
                 name = "" if change.path in existing else change.path
@@ -222,34 +272,43 @@ class Store:
     def delete(self, path: str, if_match: str | None = None) -> Trashed:
         """Move a note to the trash; with `if_match`, only if it still has that etag."""
         self.roots.check_writable(path, moving=True)
-        with self.writing():
-            found = etag(self.read_bytes(path))
-            with files.opened(self.root, path, "move") as file:
+        with self.writing(path):
+            found, root = etag(self.read_bytes(path)), self.roots.home(path)
+            with files.opened(root.folder, path, "move") as file:
                 files.check(file, found if if_match is None else if_match)
                 trashed = Trashed(path, new_version())
-                with self._in_trash(trashed) as target:
+                with self._in_trash(root, trashed) as target:
                     files.move(file, target)
         return trashed
 
     def keep(self, path: str) -> Trashed:
         """Copy a note to the trash, before it is rewritten."""
         self.roots.check_writable(path, moving=True)
-        trashed = Trashed(path, new_version())
-        with files.opened(self.root, path, "copy") as source, self._in_trash(trashed) as copy:
+        trashed, root = Trashed(path, new_version()), self.roots.home(path)
+        with (
+            self.writing(path),
+            files.opened(root.folder, path, "copy") as source,
+            self._in_trash(root, trashed) as copy,
+        ):
             files.copy(source, copy)
         return trashed
 
     def trashed(self) -> list[Trashed]:
         """List the notes in the trash, the newest first."""
-        return trash.trashed(self.root)
+        return trash.trashed([root.folder for root in self.roots.written()])
 
     def chosen(self, path: str, version: str = "") -> Trashed:
         """Return a deleted version of the note of a path: see `trash.chosen`."""
-        return trash.chosen(self.root, path, version)
+        return trash.chosen(self.trashed(), path, version)
 
     def read_trashed(self, note: Trashed) -> bytes:
         """Return the bytes of a deleted note; empty if it is gone."""
-        return files.read_in(self.root, note.place) or b""
+        return files.read_in(self._root_of(note).folder, note.place) or b""
+
+    def _root_of(self, note: Trashed) -> Root:
+        """Return the root with a deleted note; the bank's if none has it."""
+        roots = self.roots.written()
+        return next((root for root in roots if root.has(note.place)), self.roots.bank)
 
     def restore(self, path: str, target: str = "", version: str = "") -> str:
         """Restore a deleted version of a path, to `target` if given; return its path.
@@ -258,25 +317,31 @@ class Store:
         """
         with self.writing():
             found = self.chosen(path, version)
-            target = target or found.path
+            root, target = self._root_of(found), target or found.path
+            self.roots.check_move(found.path, target, root=root)
+            self._enter(root)
             self.check_free(target)
-            self._placing(target)
+            self._place(root, target)
             with (
-                self._in_trash(found) as source,
-                files.opened(self.root, target, "move", make=True) as goal,
+                self._in_trash(root, found) as source,
+                files.opened(root.folder, target, "move", make=True) as goal,
             ):
                 files.move(source, goal)
-            self._remove_empty(found.place)
+            _remove_empty(root.folder, found.place)
         return target
 
     def emptied(self, before: datetime | None = None) -> list[Trashed]:
         """List the notes that `empty_trash` deletes."""
-        return trash.emptied(self.root, before)
+        return trash.emptied([root.folder for root in self.roots.written()], before)
 
     def empty_trash(self, before: datetime | None = None) -> list[Trashed]:
         """Delete the notes in the trash for good, or those deleted before a time; return them."""
         with self.writing():
-            return trash.empty(self.root, before)
+            gone = self.emptied(before)
+            for root, version in {(self._root_of(note), note.version) for note in gone}:
+                self._enter(root)
+                trash.remove(root.folder, version)
+            return gone
 
     def scan(self) -> Scan:
         """Scan every Markdown file of the bank, except in hidden folders.
@@ -299,33 +364,48 @@ class Store:
                 if file.stat().st_mtime < limit:
                     file.unlink()
 
-    def _make_trash(self) -> None:
+    def _make_trash(self, root: Root) -> None:
         """Make the trash, with its own `.gitignore`."""
-        if self._trash.is_symlink():
+        if (root.folder / TRASH).is_symlink():
             raise StorageFailed(
-                f"{self._trash} is a symbolic link", "remove it: a plain folder is made"
+                f"{root.folder / TRASH} is a symbolic link", "remove it: a plain folder is made"
             )
-        with files.opened(self.root, f"{TRASH}/.gitignore", "make", make=True) as rules:
+        with files.opened(root.folder, f"{TRASH}/.gitignore", "make", make=True) as rules:
             if not rules.exists():
                 handle = rules.open(os.O_WRONLY | os.O_CREAT | os.O_EXCL)
                 with os.fdopen(handle, "wb") as stream:
                     stream.write(b"*\n")
 
     @contextmanager
-    def _in_trash(self, trashed: Trashed) -> Iterator[Entry]:
-        """Open the folder of a deleted note in the trash, made if missing."""
-        self._make_trash()
-        with files.opened(self.root, trashed.place, "move", make=True) as file:
+    def _in_trash(self, root: Root, trashed: Trashed) -> Iterator[Entry]:
+        """Open the folder of a deleted note in the trash of a root, made if missing."""
+        self._make_trash(root)
+        with files.opened(root.folder, trashed.place, "move", make=True) as file:
             yield file
 
-    def _remove_empty(self, path: str) -> None:
-        """Remove the folders of a path in the trash that are empty."""
-        while (path := path.rpartition("/")[0]) != TRASH:
-            try:
-                with held(self.root, path) as folder:
-                    folder.rmdir()
-            except (OSError, BadName):
-                return  # not empty
+
+def _has_alike(root: Path, path: str) -> bool:
+    """Tell whether a folder has a file of a path that some file systems consider equal."""
+    places = [""]
+    for part in path.split("/"):
+        wanted = names.folded(part)
+        places = [
+            f"{place}/{name}".lstrip("/")
+            for place in places
+            for name in names_in(root, place)
+            if names.folded(name) == wanted
+        ]
+    return bool(places)
+
+
+def _remove_empty(root: Path, path: str) -> None:
+    """Remove the folders of a path in the trash that are empty."""
+    while (path := path.rpartition("/")[0]) != TRASH:
+        try:
+            with held(root, path) as folder:
+                folder.rmdir()
+        except (OSError, BadName):
+            return  # not empty
 
 
 def _text(data: bytes) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISDIR
@@ -48,10 +49,11 @@ def deleted_at(version: str) -> datetime | None:
         return None
 
 
-def trashed(root: Path) -> list[Trashed]:
-    """List the notes in the trash, the newest first."""
+def trashed(roots: Iterable[Path]) -> list[Trashed]:
+    """List the notes in the trash of some folders of notes, the newest first."""
     found = [
         Trashed(file.removeprefix(f"{TRASH}/{version}/"), version)
+        for root in roots
         for version in names_in(root, TRASH)
         if not version.startswith(".")
         for file in files_in(root, f"{TRASH}/{version}")
@@ -60,18 +62,13 @@ def trashed(root: Path) -> list[Trashed]:
     return sorted(found, key=lambda note: (note.version, note.path), reverse=True)
 
 
-def versions(root: Path, path: str) -> list[Trashed]:
-    """List the deleted versions of the note of a path, the newest first."""
-    wanted = names.key(path)
-    return [note for note in trashed(root) if names.key(note.path) == wanted]
-
-
-def chosen(root: Path, path: str, version: str = "") -> Trashed:
-    """Return the deleted version that starts with some digits, by default the newest.
+def chosen(among: Iterable[Trashed], path: str, version: str = "") -> Trashed:
+    """Return the deleted version of a path that starts with some digits, by default the first.
 
     Raises NoteNotFound if there is none, Conflict if several start so.
     """
-    every = versions(root, path)
+    wanted = names.key(path)
+    every = [note for note in among if names.key(note.path) == wanted]
     if not every:
         raise NoteNotFound(f"there is no {path!r} in the trash", Hint.LIST_TRASH)
     found = [note for note in every if note.version.startswith(version)]
@@ -88,22 +85,19 @@ def chosen(root: Path, path: str, version: str = "") -> Trashed:
     return found[0]
 
 
-def empty(root: Path, before: datetime | None = None) -> list[Trashed]:
-    """Delete the versions for good, or those from before a time; return them.
+def remove(root: Path, version: str) -> None:
+    """Delete what was deleted at one time for good."""
+    _remove(root, f"{TRASH}/{version}")
 
-    What other programs put there stays, and an interrupted change.
+
+def emptied(roots: Iterable[Path], before: datetime | None = None) -> list[Trashed]:
+    """List the versions of deleted notes, or those from before a time.
+
+    What other programs put there is left out, and an interrupted change.
     """
-    gone = emptied(root, before)
-    for version in {note.version for note in gone}:
-        _remove(root, f"{TRASH}/{version}")
-    return gone
-
-
-def emptied(root: Path, before: datetime | None = None) -> list[Trashed]:
-    """List what `empty` deletes."""
     return [
         note
-        for note in trashed(root)
+        for note in trashed(roots)
         if (moment := deleted_at(note.version)) and (before is None or moment < before)
     ]
 

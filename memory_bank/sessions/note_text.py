@@ -29,7 +29,7 @@ _RISKY_START = re.compile(rf"({_CONTAINERS})(```|~~~|<|\[(?![ xX]\][ \t]))", re.
 _UNDERLINE = re.compile(r"^( {0,3})(?=(?:=+|-+)[ \t]*$)", re.MULTILINE)
 """A line that makes a heading of the one above, or that git writes into a conflict."""
 # Emphasis, code, HTML and entities would vanish from the plain text of a heading.
-_MARKS = re.compile(r"[`*\[<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|=(?==)|&(?=#?\w+;)")
+_MARKS = re.compile(r"[`*\[<]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|=(?==)|&(?=#?\w)")
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 _BREAK = re.compile(r"[\x0b\x0c\x1c-\x1f\x85\u2028\u2029]")
 """Line ends that Markdown does not know."""

@@ -26,12 +26,12 @@ def status(git: Git, project: Path) -> str:
 def test_what_a_session_noted_can_be_kept_for_all(bank: Bank, project: Path, git: Git) -> None:
     noted = session_note(bank, X)
     assert status(git, project) == ""
-    before = (bank.layout.root / noted.path).read_bytes()
+    before = bank.roots.file(noted.path).read_bytes()
     kept = remember(bank, X, type="decision")
     assert (kept.action, kept.type) == ("created", "decision")
     assert kept.same_as == noted.path
     assert status(git, project) == f"?? .memories/{kept.path}\n"
-    assert (bank.layout.root / noted.path).read_bytes() == before
+    assert bank.roots.file(noted.path).read_bytes() == before
 
 
 def test_a_session_note_leaves_the_tracked_note_alone(bank: Bank, project: Path, git: Git) -> None:

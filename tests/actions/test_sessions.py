@@ -218,8 +218,7 @@ def test_a_moved_note_and_a_lost_queue_are_found_by_the_session_id(bank: Bank) -
     worked(bank)
     end_session(bank, "s-1")
     before = shown(bank)
-    folder = bank.layout.root / "sessions"
-    bank.store.root.joinpath(before.path).rename(folder / "moved.md")
+    bank.roots.file(before.path).rename(bank.roots.private.folder / "sessions" / "moved.md")
     assert shown(bank).path == "sessions/moved.md"
     for file in bank.layout.state(bank.id).glob("sessions.db*"):
         file.unlink()
@@ -281,7 +280,7 @@ def test_one_process_compresses_at_a_time(bank: Bank) -> None:
 def test_a_note_that_cannot_be_changed_keeps_its_events_and_others_go_on(bank: Bank) -> None:
     store_observation(bank, "s-1", title="First")
     path = shown(bank).path
-    bank.store.root.joinpath(path).write_bytes(bank.store.read_bytes(path) + b"\xff")
+    bank.roots.file(path).write_bytes(bank.store.read_bytes(path) + b"\xff")
     for name in ("s-1", "s-2"):
         store_observation(bank, name, "Bash", None, {"command": "ls"}, "a")
     done = compress(bank)

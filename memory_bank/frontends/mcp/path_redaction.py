@@ -44,7 +44,7 @@ class PathRedaction:
 
     def _banks(self) -> Iterator[str]:
         try:
-            yield str(self._shared.bank().layout.root)
+            yield from map(str, self._shared.bank().folders())
         except MemoryBankError:
             return
 

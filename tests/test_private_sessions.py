@@ -1,0 +1,372 @@
+"""Notes of sessions are in this machine's private state: all work trees of a repository have them."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank import (
+    Bank,
+    append,
+    create,
+    doctor,
+    edit,
+    layout,
+    list_notes,
+    merge,
+    open_bank,
+    recall,
+    remember,
+    rename,
+    restore,
+    session_note,
+    set_status,
+    show,
+    update,
+)
+from memory_bank.actions.maintenance import Changed, compare, follow
+from memory_bank.actions.trash import delete, empty_trash, trash
+from memory_bank.errors import BadName, Busy, NoteExists, StorageFailed
+from memory_bank.layout import GITIGNORE
+from memory_bank.locks import locked
+from memory_bank.notes import store as stores
+
+Git = Callable[..., str]
+Opening = Callable[..., Bank]
+X = "The queue drops jobs above 64 KB."
+
+
+@pytest.fixture
+def bank(project: Path, opening: Opening) -> Bank:
+    return opening(project)
+
+
+@pytest.fixture
+def tree(project: Path, tmp_path: Path, git: Git) -> Path:
+    """Add a second work tree."""
+    git(project, "worktree", "add", "-q", str(tmp_path / "tree"))
+    return tmp_path / "tree"
+
+
+def found(bank: Bank, text: str = "queue drops jobs") -> list[str]:
+    return [hit.path for hit in recall(bank, text, mode="lexical").notes]
+
+
+def status(git: Git, project: Path) -> str:
+    """Return what git sees of the project, files it ignores included, apart from the index."""
+    seen = git(project, "status", "--porcelain", "--untracked-files=all", "--ignored")
+    return "".join(line for line in seen.splitlines() if ".memories/.index/" not in line)
+
+
+def notes_of(bank: Bank) -> Path:
+    return bank.roots.file("sessions/any").parents[1]
+
+
+def test_a_note_of_a_session_is_outside_of_the_project(bank: Bank, project: Path, git: Git) -> None:
+    before = status(git, project)
+    noted = session_note(bank, X)
+    file = bank.roots.file(noted.path)
+    assert noted.path.startswith("sessions/")
+    assert file == bank.layout.state(bank.id) / "notes" / noted.path
+    assert file.parents[1].stat().st_mode & 0o777 == 0o700
+    assert not (project / ".memories/sessions").exists()
+    assert status(git, project) == before == ""
+    for name in (noted.path, noted.path.removesuffix(".md"), str(file), f"{file}:3", noted.note_id):
+        assert show(bank, name).path == noted.path
+
+
+def test_every_command_reaches_it(bank: Bank) -> None:
+    path = session_note(bank, X).path
+    file = bank.roots.file(path)
+    append(bank, path, "It says so in the log.")
+    edit(bank, path, "128 KB", old="64 KB")
+    assert "128 KB.\n\nIt says" in file.read_text()
+    assert found(bank, "128 KB") == [path]
+    set_status(bank, path, "archived")
+    assert found(bank) == []
+    set_status(bank, path, "active")
+    update(bank, path, X)
+    assert rename(bank, path, "sessions/queue").path == "sessions/queue.md"
+    assert bank.roots.file("sessions/queue").with_suffix(".md").is_file()
+    assert not file.exists()
+    create(bank, "sessions/other", "Another one")
+    merge(bank, ["sessions/queue", "sessions/other"], "sessions/both", "Both of them")
+    assert [one.path for one in trash(bank)] == ["sessions/queue.md", "sessions/other.md"]
+    assert {one.name for one in notes_of(bank).iterdir()} == {"sessions", ".trash"}
+    assert not bank.layout.trash.exists()
+    deleted = delete(bank, "sessions/both")
+    assert [one.path for one in trash(bank, "sessions/both")] == ["sessions/both.md"]
+    assert trash(bank, "sessions/both")[0].first_line == "Both of them"
+    assert restore(bank, "sessions/both", version=deleted.version) == "sessions/both.md"
+    assert len(empty_trash(bank)) == 2
+    assert trash(bank) == []
+    assert compare(bank).differences == ()
+    assert doctor(bank).healthy
+
+
+def test_two_work_trees_have_the_same_notes(
+    bank: Bank, tree: Path, project: Path, git: Git, opening: Opening
+) -> None:
+    other = opening(tree)
+    assert found(other) == []
+    path = session_note(bank, X).path
+    assert found(other) == [path]
+    assert session_note(other, X).action == "updated_existing"
+    append(other, path, "And it retries forever.")
+    assert found(bank, "retries forever") == [path]
+    other.close()
+    git(project, "clean", "-q", "-dffx")
+    git(project, "worktree", "remove", "--force", str(tree))
+    assert found(opening(project)) == [path]
+
+
+def test_a_write_waits_for_that_of_another_work_tree(
+    bank: Bank, tree: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = session_note(bank, X).path
+    other = opening(tree)
+    monkeypatch.setattr(stores, "locked", lambda folder, **how: locked(folder, **how | {"wait": 0}))
+    with bank.store.writing(path):
+        for change in (
+            lambda: append(other, path, "More"),
+            lambda: session_note(other, "Another content"),
+            lambda: delete(other, path),
+        ):
+            with pytest.raises(Busy):
+                change()
+        remember(other, "A tracked fact")
+    append(other, path, "More")
+
+
+def test_it_stays_without_the_index(bank: Bank, project: Path, opening: Opening) -> None:
+    path = session_note(bank, X).path
+    bank.close()
+    shutil.rmtree(project / ".memories/.index")
+    assert found(opening(project)) == [path]
+
+
+def test_the_first_commit_keeps_it(tmp_path: Path, git: Git, opening: Opening) -> None:
+    """The bank's id is another one from then on; an open bank notices, too."""
+    root = tmp_path / "new"
+    (root / ".memories").mkdir(parents=True)
+    bank = opening(root)
+    paths = [session_note(bank, X).path]
+    git(root, "init", "-q")
+    paths.append(session_note(bank, "The port of the queue is 9000").path)
+    before = bank.id
+    git(root, "commit", "-q", "--allow-empty", "-m", "Start")
+    assert sorted(note.path for note in list_notes(bank).notes) == sorted(paths)
+    assert bank.id != before
+    state = bank.layout.state(before) / "notes/sessions"  # of a process that could not ask git
+    state.mkdir(parents=True)
+    (state / "stray.md").write_text("A stray note\n")
+    shutil.rmtree(root / ".memories/.index")
+    assert "sessions/stray.md" in {note.path for note in list_notes(opening(root)).notes}
+
+
+@pytest.mark.parametrize("why", ["setting", "folder", "rule"])
+def test_a_bank_that_keeps_them_goes_on(project: Path, opening: Opening, why: str) -> None:
+    folder = project / ".memories/sessions"
+    keep = "private"
+    if why == "setting":
+        keep = "project"
+    elif why == "folder":
+        (folder / "2026").mkdir(parents=True)
+        (folder / "2026/old.md").write_text("An older session\n")
+    else:
+        (project / ".memories/.gitignore").write_text(GITIGNORE.replace("sessions/\n", ""))
+    bank = opening(project, sessions__keep=keep)
+    path = session_note(bank, X).path
+    assert (project / ".memories" / path).is_file()
+    assert rename(bank, path, "sessions/queue").path == "sessions/queue.md"
+    assert rename(bank, "facts/bm25", "sessions/bm25").path == "sessions/bm25.md"
+    assert not (bank.layout.state(bank.id) / "notes").exists()
+
+
+def test_both_places_are_read(bank: Bank, project: Path, opening: Opening) -> None:
+    first = session_note(bank, X).path
+    (project / ".memories/sessions").mkdir()
+    (project / ".memories/sessions/theirs.md").write_text("Their queue drops jobs, too\n")
+    assert set(found(bank)) == {first, "sessions/theirs.md"}
+    new = session_note(bank, "A second one").path
+    assert bank.roots.is_private(new), "who has private ones goes on with these"
+    (project / ".memories" / first).write_text("The same path\n")
+    assert show(bank, first).content == "The same path\n"
+    assert "has the same path" in doctor(bank).unindexed[0].reason
+    with pytest.raises(NoteExists):
+        create(bank, "sessions/theirs", "Mine")
+    with pytest.raises(NoteExists):
+        create(bank, new.replace("sessions", "Sessions"), "Mine")
+
+
+def test_a_note_moves_neither_in_nor_out(bank: Bank) -> None:
+    path = session_note(bank, X).path
+    create(bank, "facts/queue", "A fact")
+    delete(bank, "facts/bm25")
+    for move in (
+        lambda: rename(bank, path, "facts/moved"),
+        lambda: merge(bank, [path], "facts/moved", "Merged"),
+        lambda: merge(bank, ["facts/queue", path], "facts/queue", "Merged"),
+    ):
+        with pytest.raises(BadName) as error:
+            move()
+        assert "promote" in error.value.hint
+    for move in (
+        lambda: rename(bank, "facts/queue", "sessions/moved"),
+        lambda: restore(bank, "facts/bm25", "sessions/moved"),
+    ):
+        with pytest.raises(BadName, match="private state"):
+            move()
+    delete(bank, path)
+    with pytest.raises(BadName):
+        restore(bank, path, "facts/moved")
+    assert restore(bank, path) == path
+
+
+def test_links_lead_in_and_out(bank: Bank) -> None:
+    noted = session_note(bank, f"{X} See [[facts/bm25]] and [it](../facts/bm25.md).")
+    create(bank, "facts/queue", f"See [[{noted.path}]]")
+    renamed = rename(bank, "facts/bm25", "facts/ranking")
+    assert noted.path in renamed.relinked
+    text = show(bank, noted.path).content
+    assert "[[facts/ranking]]" in text
+    assert "(../facts/ranking.md)" in text
+    assert rename(bank, noted.path, "sessions/queue").relinked == ("facts/queue.md",)
+    assert "[[sessions/queue" in show(bank, "facts/queue").content
+
+
+def test_a_move_whose_links_cannot_follow_is_made_and_says_so(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted = session_note(bank, f"{X} See [[facts/bm25]].")
+    apply = stores.Store._apply
+
+    def fail(self: stores.Store, root: object, changes: object) -> None:
+        if root is self.roots.private:
+            raise StorageFailed("the disk is full")
+        apply(self, root, changes)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(stores.Store, "_apply", fail)
+    done = rename(bank, "facts/bm25", "facts/ranking")
+    assert done.path == "facts/ranking.md"
+    assert noted.path not in done.relinked
+    assert noted.path in (done.warning or "")
+
+
+def test_an_interrupted_change_is_finished(bank: Bank, tree: Path, opening: Opening) -> None:
+    path = session_note(bank, X).path
+    etag = show(bank, path).etag
+    journal = notes_of(bank) / ".trash/.journal-0123456789ab"
+    (journal).mkdir(parents=True)
+    (journal / "plan.json").write_text(
+        f'[{{"path": "{path}", "before": "{etag}", "after": "",'
+        f' "staged": "", "kept": "", "trash": "1/{path}"}}]'
+    )
+    other = opening(tree)
+    assert found(other) == []
+    assert not journal.exists()
+    assert "writing" in other.take_repaired()
+    assert [one.path for one in trash(bank)] == [path]
+
+
+@pytest.mark.parametrize("what", ["folder", "sessions", "note"])
+def test_a_symbolic_link_leads_nowhere(
+    bank: Bank, tmp_path: Path, opening: Opening, project: Path, what: str
+) -> None:
+    outside = tmp_path / "outside"
+    (outside / "sessions").mkdir(parents=True)
+    (outside / "sessions/theirs.md").write_text("A secret queue drops jobs\n")
+    notes = notes_of(bank)
+    notes.parent.mkdir(parents=True, exist_ok=True)
+    if what == "folder":
+        notes.symlink_to(outside)
+    elif what == "sessions":
+        notes.mkdir()
+        (notes / "sessions").symlink_to(outside / "sessions")
+    else:
+        (notes / "sessions").mkdir(parents=True)
+        (notes / "sessions/theirs.md").symlink_to(outside / "sessions/theirs.md")
+    assert found(bank) == []
+    assert any("symbolic link" in one.reason for one in doctor(bank).unindexed)
+    if what != "note":
+        with pytest.raises((StorageFailed, BadName)):
+            session_note(bank, X)
+    assert [file.name for file in outside.rglob("*.md")] == ["theirs.md"]
+
+
+def test_a_user_bank_and_a_folder_outside_git(
+    folder: Path, project: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("MEMORY_BANK_STORAGE_STRATEGY", "user")
+    layout.named("project").mkdir(parents=True)
+    with open_bank(settings={"memory.embedder": "none"}) as bank:
+        path = session_note(bank, X).path
+        assert bank.roots.is_private(path)
+        assert found(bank) == [path]
+    other = opening(folder)
+    path = session_note(other, X).path
+    assert bank.roots.file(path) != other.roots.file(path)
+    assert found(other) == [path]
+    assert list(folder.rglob("*.md")) == []
+
+
+def test_a_server_hears_of_the_first_one(bank: Bank, tree: Path, opening: Opening) -> None:
+    """The folder is made while it is watched."""
+    heard: list[Changed] = []
+    ready, news, stop = threading.Event(), threading.Event(), threading.Event()
+
+    def listen(changed: Changed) -> None:
+        heard.append(changed)
+        ready.set()
+        if changed.added:
+            news.set()
+
+    thread = threading.Thread(target=follow, args=(opening(tree), listen, stop))
+    thread.start()
+    try:
+        assert ready.wait(20)
+        path = session_note(bank, X).path
+        assert news.wait(20)
+        assert path in heard[-1].added
+    finally:
+        stop.set()
+        thread.join(20)
+
+
+def test_an_idle_question_scans_nothing(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With and without the folder, the queue of changes spares the scan."""
+    import time
+
+    for _ in range(2):
+        for _ in range(3):
+            time.sleep(0.12)
+            found(bank)
+        with monkeypatch.context() as patch:
+            patch.setattr(type(bank.source), "scan", None)
+            found(bank)
+        session_note(bank, X)
+    file = bank.roots.file(session_note(bank, X).path)
+    with file.open("a") as stream:
+        stream.write("\nBy hand: a walrus.\n")
+    assert found(bank, "walrus")
+
+
+def test_git_is_not_asked_for_the_place_again(
+    project: Path, opening: Opening, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memory_bank.repo import git as asked
+
+    session_note(opening(project), X)
+    calls: list[tuple[str, ...]] = []
+    run = asked._run
+    monkeypatch.setattr(
+        asked, "_run", lambda tree, *words: (calls.append(words), run(tree, *words))[1]
+    )
+    bank = opening(project)
+    assert found(bank)
+    assert not [words for words in calls if words[0] in {"rev-list", "ls-files"}]
