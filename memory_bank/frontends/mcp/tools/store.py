@@ -67,7 +67,7 @@ def remember(
     symbol_refs: Paths = [],  # noqa: B006
     entity_refs: Entities = [],  # noqa: B006
 ) -> keeping.Remembered:
-    """Keep one thing worth knowing in later sessions, and why, as a new note.
+    """Save what you learned, and why, as a note that later sessions remember: one thing each.
 
     Recall first: to change what is known, edit that note. The same content makes no second note.
     """
@@ -93,9 +93,9 @@ def session_note(
     symbol_refs: Paths = [],  # noqa: B006
     tags: Tags = [],  # noqa: B006
 ) -> keeping.Remembered:
-    """Keep what matters only for this session: it stays on this machine, not in git.
+    """Note what matters only for the work of this session; it stays out of git.
 
-    Use remember for what others should know too.
+    Use remember for what others should know.
     """
     return keeping.session_note(
         call.bank,
