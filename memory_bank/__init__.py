@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from memory_bank.actions.navigate import ghosts, links_of, path_between, related
     from memory_bank.actions.observation_details import get_observations
     from memory_bank.actions.observations import changes_for_file, decisions, search_observations
+    from memory_bank.actions.promote import promote
+    from memory_bank.actions.prune import prune
     from memory_bank.actions.recall import recall
     from memory_bank.actions.remember import remember, session_note
     from memory_bank.actions.session_events import subscribe
@@ -63,6 +65,8 @@ _HOMES = {
     "actions.move_and_merge": ("merge", "rename"),
     "actions.observation_details": ("get_observations",),
     "actions.observations": ("changes_for_file", "decisions", "search_observations"),
+    "actions.promote": ("promote",),
+    "actions.prune": ("prune",),
     "actions.recall": ("recall",),
     "actions.remember": ("remember", "session_note"),
     "actions.session_events": ("subscribe",),
@@ -116,6 +120,8 @@ __all__ = [
     "merge",
     "open_bank",
     "path_between",
+    "promote",
+    "prune",
     "recall",
     "related",
     "remember",

@@ -59,6 +59,12 @@ if TYPE_CHECKING:
         observations as observations,
     )
     from memory_bank.actions import (
+        promote as promote,
+    )
+    from memory_bank.actions import (
+        prune as prune,
+    )
+    from memory_bank.actions import (
         recall as recall,
     )
     from memory_bank.actions import (

@@ -20,6 +20,7 @@ from memory_bank.frontends.cli.text_input import given
 from memory_bank.frontends.rendering import count, one_line
 
 if TYPE_CHECKING:
+    from memory_bank.actions.prune import Pruned
     from memory_bank.actions.session_compression import Compression
     from memory_bank.actions.sessions import Started
 
@@ -212,6 +213,37 @@ def _import(
     return FOUND if done.sessions else NOTHING
 
 
+@as_command(
+    "prune",
+    why="""
+    Moves the private notes of sessions to the trash to which nothing was added since a time, and
+    removes what waits of them. `trash empty` deletes them for good, `restore` brings them back.
+    Notes in the project's own folder stay.
+    """,
+    examples=(
+        ("memory-bank session prune --older 90d --dry-run", "show what would be removed"),
+        ("memory-bank session prune --older 90d", "sessions of the last three months stay"),
+    ),
+)
+@click.option("--older", required=True, metavar="WHEN", help="Older than this: 90d, 2026-05-08")
+@click.option("--dry-run", is_flag=True, help="Show what would be done, but change nothing")
+def _prune(call: Call, *, older: str, dry_run: bool) -> int:
+    """Move the notes of old sessions to the trash."""
+
+    def render(done: Pruned) -> None:
+        for path in done.paths:
+            call.console.line(path)
+        verb = "would be moved" if dry_run else "moved"
+        call.remark(f"{count(done.count, 'session')} {verb} to the trash")
+        if done.kept:
+            call.remark(f"{count(done.kept, 'old session')} of the project's own folder stay")
+
+    with call.open() as bank:
+        done = actions.prune.prune(bank, older, dry_run=dry_run)
+        call.answer(done, render)
+    return FOUND if done.count else NOTHING
+
+
 command = Group(
     "session",
     help="List, show and end the sessions of agents.",
@@ -222,7 +254,8 @@ command = Group(
     examples=(("memory-bank session", "list the last sessions"),),
     default=_list,
     commands={
-        made.name or "": made for made in (_list, _show, _start, _end, _summary, _compress, _import)
+        made.name or "": made
+        for made in (_list, _show, _start, _end, _summary, _compress, _import, _prune)
     },
     params=shared_options(),
 )

@@ -1,0 +1,43 @@
+"""`memory-bank promote`: make a tracked note of an observation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank import actions
+from memory_bank.frontends.cli.call import Call
+from memory_bank.frontends.cli.command import as_command
+
+if TYPE_CHECKING:
+    from memory_bank.actions.promote import Promoted
+
+GROUP = "Sessions"
+
+
+@as_command(
+    "promote",
+    why="""
+    Sessions stay on this machine. This makes a note of one observation that others should know, in
+    the folder of its type, with its facts, concepts as tags and files; both are linked. An
+    observation that was promoted before is not promoted again.
+    """,
+    examples=(
+        ("memory-bank promote obs-1a2b3c4d5e6f", "as a note of the observation's type"),
+        ("memory-bank promote obs-1a2b3c4d5e6f --type decision", "as a decision"),
+    ),
+)
+@click.argument("observation_id", metavar="OBS")
+@click.option("--type", "kind", default="", metavar="TYPE", help="The type of the note")
+@click.option("--name", default="", metavar="PATH", help="The path of the note")
+def command(call: Call, *, observation_id: str, kind: str, name: str) -> int:
+    """Make a tracked note of an observation."""
+
+    def render(done: Promoted) -> None:
+        what = "created" if done.action == "created" else "was promoted before:"
+        call.console.line(f"{what} {call.place(done.path)}")
+
+    with call.open() as bank:
+        call.answer(actions.promote.promote(bank, observation_id, type=kind, name=name), render)
+    return 0
