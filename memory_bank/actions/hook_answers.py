@@ -18,9 +18,10 @@ QUESTION = """\
 Before you stop: this session changed files, and nothing of what you learned is saved yet. Save it \
 now in your own words, for the agent that works here next, then stop:
 - a decision, or a fact that is not plain from the code: `remember`
-- what you did step by step, what failed and why: `store_observation` (session_id {session})
-- what was asked, learned, completed, and the next steps: `end_session` with `summary` \
-(session_id {session})
+- what matters only for this work: `session_note`
+- if you have these tools, too (session_id {session}): what you did step by step, what failed and \
+why: `store_observation`; what was asked, learned, completed, and the next steps: `end_session` \
+with `summary`
 These are tools of the MCP server memory-bank; without them use the command `memory-bank remember`.
 If nothing is worth saving, stop now; you are not asked again."""
 """What an agent is asked once, before it stops."""
