@@ -17,6 +17,7 @@ from memory_bank.locks import locked
 from memory_bank.repo import git
 from memory_bank.sessions.model import Event, Observation, Prompt, Session
 from memory_bank.sessions.note_format import settled_observation
+from memory_bank.sessions.note_names import FOLDER
 from memory_bank.sessions.note_store import NoteStore
 
 if TYPE_CHECKING:
@@ -118,9 +119,10 @@ def _waiting(bank: Bank, session_id: str) -> list[str]:
 def _is_here(bank: Bank, event: Event) -> bool:
     """Tell whether an event's session has its note here.
 
-    Notes that are kept in the project are those of its own work tree.
+    Private notes are shared by all work trees; those in the project are in the work tree of their
+    session.
     """
-    if bank.settings.sessions.keep != "project" or not event.cwd:
+    if not event.cwd or bank.roots.is_private(f"{FOLDER}/new.md"):
         return True
     tree, here = git.worktree(Path(event.cwd)), git.worktree(bank.layout.project)
     return tree is None or here is None or tree == here

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, replace
 
 from memory_bank.errors import BadInput, NoteExists, NoteNotFound, SecretFound, UnreadableNote
@@ -220,7 +220,7 @@ class NoteStore:
         """Add to the note of a session, which is made if there is none; return what is new."""
         session = self._wanted(session_id)
         path = session.path or next(paths_of(session, observations, summary))
-        with self._writing(path):
+        with self._store.writing(path):
             session = self._wanted(session_id)
             there = {one.id for one in session.observations}
             new = [one for one in observations if one.id not in there]
@@ -234,13 +234,6 @@ class NoteStore:
         if summary is not None:
             self.queue.update(session.session_id, summary=_json(summary))
         return new
-
-    @contextmanager
-    def _writing(self, path: str) -> Iterator[None]:
-        """Hold the lock of the folder that a note is in."""
-        del path
-        with self._store.writing():
-            yield
 
     def _put(
         self,

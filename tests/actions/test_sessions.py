@@ -218,7 +218,8 @@ def test_a_moved_note_and_a_lost_queue_are_found_by_the_session_id(bank: Bank) -
     worked(bank)
     end_session(bank, "s-1")
     before = shown(bank)
-    bank.roots.file(before.path).rename(bank.roots.private.folder / "sessions" / "moved.md")
+    file = bank.roots.file(before.path)
+    file.rename(file.parents[2] / "moved.md")
     assert shown(bank).path == "sessions/moved.md"
     for file in bank.layout.state(bank.id).glob("sessions.db*"):
         file.unlink()
@@ -304,6 +305,22 @@ def test_two_work_trees_share_sessions_and_names_of_projects(
         assert state.branch == "other"
         git(tmp_path / "tree", "commit", "-q", "--allow-empty", "-m", "Next")
         assert git_state(tmp_path / "tree") != state
+
+
+def test_notes_that_a_project_keeps_are_in_the_work_tree_of_their_session(
+    project: Path, tmp_path: Path, git: Git
+) -> None:
+    tree = tmp_path / "tree"
+    git(project, "worktree", "add", "-q", "-b", "other", str(tree))
+    settings = {"sessions.keep": "project"}
+    with open_bank(project, settings=settings) as here, open_bank(tree, settings=settings) as there:
+        store_observation(there, "s-1", "Bash", None, {"command": "ls"}, "a")
+        compress(here)
+        with opened(here) as store:
+            assert len(store.get_pending()) == 1
+        compress(there)
+        assert (tree / ".memories" / shown(there).path).is_file()
+        assert shown(here).path == ""
 
 
 def test_outside_git_there_is_no_git_state(folder: Path) -> None:

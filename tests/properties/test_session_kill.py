@@ -52,15 +52,21 @@ def stored(folder: Path) -> Counter[str]:
         return found
 
 
-@pytest.mark.parametrize(
-    ("seed", "kills"), [(1, 12), pytest.param(2, 200, marks=pytest.mark.torture)]
-)
+@pytest.mark.parametrize("trees", [1, 2])
+@pytest.mark.parametrize("kills", [8, pytest.param(200, marks=pytest.mark.torture)])
 def test_every_stored_event_is_in_exactly_one_observation(
-    project: Path, tmp_path: Path, git: Callable[..., str], seed: int, kills: int
+    project: Path, tmp_path: Path, git: Callable[..., str], kills: int, trees: int
 ) -> None:
-    told = run(tmp_path / "acks", seed, kills, project)
+    """In two work trees, each has its own agents; both compress the events of all."""
+    folders = [project]
+    if trees > 1:
+        folders.append(tmp_path / "tree")
+        git(project, "worktree", "add", "-q", "-b", "other", str(folders[1]))
+    told = run(tmp_path / "acks", kills + trees, kills, *folders)
     found = stored(project)
     assert len(told) > 5
     assert told - found.keys() == set()
     assert [marker for marker, many in found.items() if many > 1] == []
-    assert git(project, "status", "--porcelain") == ""
+    for folder in folders:
+        assert stored(folder) == found
+        assert git(folder, "status", "--porcelain") == ""
