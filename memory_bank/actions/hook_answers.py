@@ -99,7 +99,8 @@ def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotes
     from memory_bank.bank import open_bank
 
     with open_bank(found.root) as bank:
-        answer = recall(bank, prompt[:_MOST_PROMPT], _MOST_NOTES, count_access=False)
+        # by words: loading the table of vectors would take as long as all the rest
+        answer = recall(bank, prompt[:_MOST_PROMPT], _MOST_NOTES, "lexical", count_access=False)
     queue = queue_of(found)
     try:
         own = queue.session(session_id)
