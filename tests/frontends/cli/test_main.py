@@ -231,8 +231,7 @@ def test_json_is_json_in_every_encoding(real: Run) -> None:
     ("args", "line"),
     [
         (["find", "why", "tantivy"], "recall why tantivy"),
-        (["search", "x", "--top", "3"], "recall"),
-        (["serach", "a b"], "recall 'a b'"),
+        (["grep", "x", "--top", "3"], "recall"),
         (["list", "all"], "notes"),
         (["ls"], "notes"),
         (["add", "x"], "remember x"),

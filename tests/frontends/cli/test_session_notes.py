@@ -17,7 +17,10 @@ def open_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (project / ".memories/sessions/.gitignore").write_text("!*\n")
 
 
-def test_a_note_of_a_session_that_git_would_track_is_warned_of(mb: Run) -> None:
+def test_a_note_of_a_session_that_git_would_track_is_warned_of(
+    mb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_BANK_SESSIONS_KEEP", "project")
     answer = mb("remember", "The port is 9000", "--source", "session", "--name", "sessions/port")
     assert "warning: git would track" in answer.err
     found = mb("append", "sessions/port", "More", "--json")

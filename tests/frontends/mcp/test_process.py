@@ -80,7 +80,7 @@ def test_a_server_starts_where_there_is_no_bank_yet(process: Start, project: Pat
         ("recall", {}, "query is missing"),
         ("recall", {"query": "x", "limit": "many"}, "limit: input should be a valid integer"),
         ("recall", {"query": "x", "mode": "psychic"}, "'hybrid', 'lexical' or 'semantic'"),
-        ("recall", {"query": "x", "tags": ["a"]}, "; it has: query, mode"),
+        ("recall", {"query": "x", "labels": ["a"]}, "; it has: query, mode"),
         ("remember", {"content": "x", "tags": [1, {}]}, "tags.0: input should be a valid string"),
         ("remember", {"content": ""}, "must not be empty"),
         ("remember", {"content": "x", "entity_refs": ["nobody"]}, "KIND:ID"),

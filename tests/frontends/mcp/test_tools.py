@@ -502,6 +502,7 @@ def test_answers_have_the_fields_of_the_commands(agent: Make, project: Path) -> 
 
 def test_a_note_of_a_session_that_git_would_track_is_warned_of(agent: Make, project: Path) -> None:
     (project / ".memories/sessions").mkdir()
+    (project / ".memories/sessions/kept.md").write_text("# Kept\n")
     (project / ".memories/.gitignore").unlink()
     (project / ".memories/sessions/.gitignore").write_text("!*\n")
     answer = agent("session_note", content="The port is 9000")
