@@ -9,16 +9,18 @@ from memory_bank.actions.remember import DEFAULT_TYPE, remember
 from memory_bank.actions.session_compression import compress_now
 from memory_bank.actions.session_state import IndexedNotes, opened
 from memory_bank.bank import Bank
-from memory_bank.errors import NoteNotFound, StorageFailed
+from memory_bank.errors import NoteNotFound
 from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import normalise_tags
+from memory_bank.sessions import note_edit
 from memory_bank.sessions.model import Observation, check_observation_id
 from memory_bank.sessions.note_text import escaped, heading
 
 SCHEMA_VERSION = "1.0"
 CREATED, EXISTING = "created", "existing"
-_PROMOTED = re.compile(r"^[-*+] promoted_to:: \[\[([^\]\n]+)\]\]", re.MULTILINE)
-_TYPE_LINE = re.compile(r"^[-*+] obs_type::[^\n]*\n", re.MULTILINE)
+PROMOTED_TO = "promoted_to"
+"""The field of an observation with the link to the note that was made of it."""
+_LINK = re.compile(r"\[\[([^\]\n]+)\]\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,10 @@ def promote(bank: Bank, observation_id: str, *, type: str = "", name: str = "") 
         source_type="agent",
         source_agent=session.agent if session else "",
     )
-    bank.store.change(place, lambda text: _linked(text, wanted, name_of(done.path)))
+    link = f"[[{name_of(done.path)}]]"
+    bank.store.change(
+        place, lambda text: note_edit.set_field(place, text, wanted, PROMOTED_TO, link)
+    )
     bank.catch_up()
     return Promoted(SCHEMA_VERSION, wanted, done.path, CREATED, place)
 
@@ -79,36 +84,13 @@ def _content(one: Observation, place: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _section(text: str, observation_id: str) -> tuple[int, int]:
-    """Return the start and the end of an observation's section; raise StorageFailed."""
-    end = re.search(rf"^\^{observation_id}[ \t]*$", text, re.MULTILINE)
-    if end is None:
-        raise StorageFailed(f"the note has no line ^{observation_id}", "try again")
-    starts = [found.start() for found in re.finditer(r"^#+ ", text[: end.start()], re.MULTILINE)]
-    return (starts[-1] if starts else 0), end.start()
-
-
 def _promoted_to(bank: Bank, place: str, observation_id: str) -> str:
     """Return the path of the note to which an observation was promoted; empty if there is none."""
-    text = bank.store.read(place).text
-    start, end = _section(text, observation_id)
-    found = _PROMOTED.search(text, start, end)
+    value = note_edit.field(place, bank.store.read(place).text, observation_id, PROMOTED_TO)
+    found = _LINK.match(value)
     if found is None:
         return ""
     try:
         return bank.find(found[1].split("|")[0].split("#")[0])
     except NoteNotFound:
         return ""  # it was deleted since
-
-
-def _linked(text: str, observation_id: str, name: str) -> str:
-    """Add the link to a note to an observation's fields, in place of a former one."""
-    start, end = _section(text, observation_id)
-    newline = "\r\n" if "\r\n" in text else "\n"
-    line = f"- promoted_to:: [[{name}]]"
-    former = _PROMOTED.search(text, start, end)
-    if former is not None:
-        return text[: former.start()] + line + text[former.end() :]
-    fields = _TYPE_LINE.search(text, start, end)
-    at, line = (fields.end(), line) if fields else (end, line + newline)
-    return text[:at] + line + newline + text[at:]

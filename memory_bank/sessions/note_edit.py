@@ -90,6 +90,54 @@ def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> s
     return _replaced(text, found.summary, fields)
 
 
+def field(path: str, text: str, observation_id: str, key: str) -> str:
+    """Return the value of a field of an observation; empty if it has none."""
+    part = _observation(path, text, observation_id)
+    number = _field_number(part, key)
+    found = FIELD.fullmatch(part.lines[number]) if number is not None else None
+    return (found[2] or "").strip() if found else ""
+
+
+def set_field(path: str, text: str, observation_id: str, key: str, value: str) -> str:
+    """Return a note's text with a field of an observation, in place of a former value."""
+    part = _observation(path, text, observation_id)
+    number = _field_number(part, key)
+    if number is None:
+        return _with_lines(text, part, _after_fields(part), [field_line(key, value)])
+    former = part.lines[number]
+    at = text.index(former, _offset(text, part, number))
+    return text[:at] + field_line(key, value) + text[at + len(former) :]
+
+
+def _observation(path: str, text: str, observation_id: str) -> Part:
+    """Return the part of an observation; raise StorageFailed if the note does not have it."""
+    found = note_parts.parts(_note(path, text)).observations
+    part = next((one for one in found if one.id == observation_id), None)
+    if part is None:
+        raise _not_read(path)
+    return part
+
+
+def _after_fields(part: Part) -> int:
+    """Return the number of the first line after an observation's fields."""
+    lines = part.lines
+    number = next((n for n, line in enumerate(lines) if line.strip()), 0)
+    while number < len(lines) and (
+        FIELD.fullmatch(lines[number]) or (lines[number].strip() and lines[number][0] in " \t")
+    ):
+        number += 1
+    return number
+
+
+def _field_number(part: Part, key: str) -> int | None:
+    """Return the number of the line with a field; None if an observation has no such field."""
+    for number, line in enumerate(part.lines[: _after_fields(part)]):
+        found = FIELD.fullmatch(line)
+        if found and found[1].lower() == key:
+            return number
+    return None
+
+
 def _replaced(text: str, part: Part, fields: Sequence[tuple[str, str]]) -> str:
     """Replace the known fields of a part where they are, and add new ones after the last."""
     wanted = dict(fields)
@@ -116,13 +164,21 @@ def _replaced(text: str, part: Part, fields: Sequence[tuple[str, str]]) -> str:
 def _with_lines(text: str, part: Part, at: int, lines: Sequence[str]) -> str:
     """Insert lines into a part before its line number `at`."""
     newline = _newline(text)
+    offset = _offset(text, part, at)
+    if offset is None:
+        return f"{text[: part.end]}{newline}{newline.join(lines)}{newline}{text[part.end :]}"
+    return f"{text[:offset]}{newline.join(lines)}{newline}{text[offset:]}"
+
+
+def _offset(text: str, part: Part, at: int) -> int | None:
+    """Return the offset of a part's line number `at`; None if no line end comes before it."""
     offset = part.body
     for _ in range(at):
         found = BREAK.search(text, offset, part.end)
         if found is None:
-            return f"{text[: part.end]}{newline}{newline.join(lines)}{newline}{text[part.end :]}"
+            return None
         offset = found.end()
-    return f"{text[:offset]}{newline.join(lines)}{newline}{text[offset:]}"
+    return offset
 
 
 def _inserted(path: str, text: str, block: str, ids: Collection[str]) -> str:

@@ -10,7 +10,7 @@ from memory_bank import open_bank
 from memory_bank.actions.navigate import links_of
 from memory_bank.actions.promote import promote
 from memory_bank.actions.prune import prune
-from memory_bank.actions.session_listing import list_sessions
+from memory_bank.actions.session_listing import list_sessions, show_session
 from memory_bank.actions.sessions import store_observation
 from memory_bank.actions.trash import restore
 from memory_bank.bank import Bank
@@ -65,6 +65,18 @@ def test_an_observation_becomes_a_tracked_note_and_both_are_linked(
     bank.store.delete(done.path)
     assert promote(bank, name, name="facts/again").path == "facts/again.md"
     assert bank.store.read(done.session_path).text.count("promoted_to::") == 1
+
+
+def test_code_that_a_person_adds_to_an_observation_is_no_part_of_its_fields(bank: Bank) -> None:
+    code = "```bash\n# Install\n- promoted_to:: [[facts/other]]\n```\n\n"
+    name = observation(bank)
+    place = show_session(bank, "s-1").session.path
+    bank.store.change(place, lambda text: text.replace(f"^{name}", f"{code}^{name}"))
+    assert promote(bank, name).action == "created"
+    text = bank.store.read(place).text
+    assert 0 < text.find("- promoted_to:: [[bugfixes/retry-three-times]]") < text.index("```bash")
+    assert code in text
+    assert promote(bank, name).action == "existing"
 
 
 @pytest.mark.parametrize(("given", "error"), [("12", BadInput), ("obs-00000000aaaa", NoteNotFound)])
