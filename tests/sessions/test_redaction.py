@@ -97,16 +97,20 @@ def test_values_that_are_allowed_stay() -> None:
 def test_time_grows_with_the_length(unit: str) -> None:
     def took(size: int) -> float:
         text = unit * (size // len(unit))
-        best = 9.0
-        for _ in range(3):
-            began = time.process_time()
-            redact(text)
-            redact_value([text[:1000]] * (size // 1000))
-            redact_json(text)
-            best = min(best, time.process_time() - began)
-        return best
+        began = time.process_time()
+        redact(text)
+        redact_value([text[:1000]] * (size // 1000))
+        redact_json(text)
+        return time.process_time() - began
 
-    assert took(80_000) <= max(0.05, 6 * took(20_000))
+    took(20_000)  # compiles the patterns
+    pairs = []
+    for _ in range(6):  # others take the processor's cache at times, but not each time
+        pairs.append((took(20_000), took(80_000)))
+        if pairs[-1][1] <= max(0.05, 6 * pairs[-1][0]):
+            break
+    short, long = pairs[-1]
+    assert long <= max(0.05, 6 * short), pairs
 
 
 def test_loading_it_needs_no_library_that_starts_slowly() -> None:
