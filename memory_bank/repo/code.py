@@ -1,0 +1,76 @@
+"""The records of source code: symbols, imports, tests of one file."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+KINDS = ("function", "class", "method", "constant", "interface", "enum", "type", "module")
+"""What a symbol may be; `module` is also a namespace, `type` also a struct or an alias."""
+
+
+class Symbol(NamedTuple):
+    """A named definition in a file."""
+
+    qualified: str
+    """Its name with those of the definitions around it, joined by dots, such as `Bank.open`."""
+    kind: str
+    """One of KINDS."""
+    signature: str
+    """Its declaration as written, on one line, without its body."""
+    doc: str
+    """The text of its doc comment, without comment signs; empty if it has none."""
+    line: int
+    """1-based line where it starts, decorators and doc comment included."""
+    end_line: int
+    """The line after its last."""
+    fingerprint: str
+    """Hex digits that change with its code, not with its place, layout or comments."""
+    calls: tuple[str, ...] = ()
+    """The names that it calls, as written (`self.store.create`), each once, in order."""
+
+    @property
+    def name(self) -> str:
+        """The last part of its qualified name."""
+        return self.qualified.rpartition(".")[2]
+
+
+class Import(NamedTuple):
+    """A module or file that a file imports."""
+
+    target: str
+    """As written: `memory_bank.notes`, `./util.js`, `stdio.h`."""
+    names: tuple[str, ...]
+    """The names that are taken from it; empty for all of it."""
+    line: int
+
+
+class TestIntent(NamedTuple):
+    """What a test says should happen."""
+
+    __test__ = False  # not a class of tests
+
+    title: str
+    """Its words, with those of the groups around it: `queue > retries 3 times on timeout`."""
+    snippet: str
+    """The source line that names it."""
+    line: int
+    end_line: int
+    framework: str
+    """pytest, unittest, describe, go, rust, junit …"""
+    symbol: str = ""
+    """The qualified name of its function; empty for a call such as `it("…")`."""
+    calls: tuple[str, ...] = ()
+    """The names that it calls, as written, each once, in order."""
+
+
+class ParsedFile(NamedTuple):
+    """What was found in one file."""
+
+    language: str
+    symbols: tuple[Symbol, ...] = ()
+    imports: tuple[Import, ...] = ()
+    tests: tuple[TestIntent, ...] = ()
+    doc: str = ""
+    """The text of the doc comment of the whole file."""
+    problem: str = ""
+    """Why it may be incomplete, such as a syntax error and its line."""
