@@ -44,10 +44,8 @@ class Import(NamedTuple):
     line: int
 
 
-class TestIntent(NamedTuple):
+class Intent(NamedTuple):
     """What a test says should happen."""
-
-    __test__ = False  # not a class of tests
 
     title: str
     """Its words, with those of the groups around it: `queue > retries 3 times on timeout`."""
@@ -69,7 +67,7 @@ class ParsedFile(NamedTuple):
     language: str
     symbols: tuple[Symbol, ...] = ()
     imports: tuple[Import, ...] = ()
-    tests: tuple[TestIntent, ...] = ()
+    tests: tuple[Intent, ...] = ()
     doc: str = ""
     """The text of the doc comment of the whole file."""
     problem: str = ""
