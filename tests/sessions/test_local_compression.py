@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from memory_bank.sessions.compression.local import drafts
@@ -20,7 +23,7 @@ def test_a_command_that_fails_and_passes_after_an_edit_is_a_bugfix() -> None:
     assert made.obs_type == "bugfix"
     assert (
         made.title
-        == "Fix AssertionError: assert 2 == 3: replace “times = 2” by “times = 3” in run() (src/job.py)"
+        == "Fix AssertionError: assert 2 == 3: in run(), replace “times = 2” by “times = 3” (src/job.py)"
     )
     assert made.facts[0] == (
         "`cd /repo && python -m pytest -q tests/test_job.py 2>&1 | tail -20` fails with exit code 1: 1 failed, 3 passed"
@@ -39,7 +42,7 @@ def test_a_command_that_fails_and_passes_after_an_edit_is_a_bugfix() -> None:
         ("def a():\n    pass\n", "", "change", "Remove a() (src/job.py)"),
         ("def send(x):\n    send(1)", "def deliver(x):\n    deliver(1)", "refactor", "Rename send to deliver (src/job.py)"),
         ("f(a,\n  b)", "f(\n    a,\n    b,\n)", "refactor", "Change only the layout (src/job.py)"),
-        ("class A:\n    t = 30", "class A:\n    t = 60", "change", "Replace “t = 30” by “t = 60” in class A (src/job.py)"),
+        ("class A:\n    t = 30", "class A:\n    t = 60", "change", "In class A, replace “t = 30” by “t = 60” (src/job.py)"),
         ("LIMIT = 5", "LIMIT = 9", "change", "Replace “LIMIT = 5” by “LIMIT = 9” (src/job.py)"),
         ("def f(a): ...", "def f(a, b): ...", "change", "Replace “def f(a): ...” by “def f(a, b): ...” (src/job.py)"),
         ("    go()", "    if ready:\n        go()", "change", "Replace “go()” by “if ready:” (src/job.py)"),
@@ -335,3 +338,20 @@ def test_a_command_that_writes_and_passes_is_behind_one_observation() -> None:
     made = work.drafts()
     assert {path for one in made for path in one.files_modified} == {"out.txt", "src/job.py"}
     assert any("`pytest` passes: 4 passed" in one.facts for one in made)
+
+
+def test_an_edit_of_one_line_is_told_by_the_function_around_it() -> None:
+    work = Work("Quantities count, too").edit("src/cart.py", "total = price", "total = price * n")
+    patch = [
+        {
+            "lines": [
+                " def total(items):",
+                "-    total = price",
+                "+    total = price * n",
+                " def tax():",
+            ]
+        }
+    ]
+    answer = json.dumps({"structuredPatch": patch})
+    work.events[-1] = replace(work.events[-1], tool_output=answer)
+    assert work.draft().title.startswith("In total(), replace “total = price” by")

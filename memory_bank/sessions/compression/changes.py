@@ -63,7 +63,8 @@ def of_lines(path: str, lines: list[str], action: Action = "update") -> FileChan
     """Return the change that the lines of a diff say: `-` removed, `+` added, blank kept."""
     removed = [line[1:] for line in lines if line.startswith("-")]
     added = [line[1:] for line in lines if line.startswith("+")]
-    kept = [line[1:] for line in lines if line.startswith(" ") and line.strip()]
+    last = max((at for at, line in enumerate(lines) if line.startswith(("-", "+"))), default=-1)
+    kept = [line[1:] for line in lines[: last + 1] if line.startswith(" ") and line.strip()]
     kept += [line[2:].strip() for line in lines if line.startswith("@@") and line[2:].strip(" @")]
     change = between(path, "\n".join(removed), "\n".join(added), action)
     return FileChange(path, action, change.removed, change.added, tuple(kept) + change.kept)

@@ -139,7 +139,7 @@ def _lines(
         facts.append(f"adds {_quoted(_telling(extra))}{within}")
     if not removed and not pairs and not extra and change.removed:
         facts.append(f"removes {_quoted(_telling(change.removed))}{within}")
-    title = _title(kind, added, removed, same, facts)
+    title = _title(kind, added, removed, same, facts, within)
     sort: Sort = "names" if added or removed else "lines"
     if all(
         _COMMENT.match(line) or _TRIFLE.match(line) for line in (*change.added, *change.removed)
@@ -154,6 +154,7 @@ def _title(
     removed: tuple[Name, ...],
     same: list[Name],
     facts: list[str],
+    within: str,
 ) -> str:
     if added and removed:
         if len(added) == len(removed) == 1:
@@ -163,8 +164,11 @@ def _title(
         return f"{'Add' if added else 'Remove'} {listed(added or removed)}"
     told = next((fact for fact in facts if fact.startswith(("replaces", "adds", "removes"))), "")
     if told:
-        verb, _, rest = told.partition(" ")
-        return f"{verb.removesuffix('s').capitalize()} {rest}"
+        verb, _, rest = told.removesuffix(within).partition(" ")
+        verb = verb.removesuffix("s")
+        if within:  # first, so that it stays when the title is cut
+            return f"In {within.removeprefix(' in ')}, {verb} {rest}"
+        return f"{verb.capitalize()} {rest}"
     return (
         f"Change {listed(same)}"
         if same

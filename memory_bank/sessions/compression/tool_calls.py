@@ -247,16 +247,18 @@ def _change(call: ToolCall) -> FileChange:
     arguments, path = call.arguments, call.path
     if "delete" in call.event.tool_name.casefold() or "remove" in call.event.tool_name.casefold():
         return FileChange(path, "delete")
+    answer = call.answer if isinstance(call.answer, dict) else {}
+    lines = _hunks(answer.get("structuredPatch"))
     old, new = _first(arguments, _OLD), _first(arguments, _NEW)
     if old or new:
-        return changes.between(path, old, new, "update" if old else _written(call, "update"))
+        change = changes.between(path, old, new, "update" if old else _written(call, "update"))
+        around = changes.of_lines(path, lines).kept  # the function may be above the edited text
+        return replace(change, kept=around + change.kept)
     whole = _first(arguments, _CONTENT)
     action = _written(call, "add")
-    answer = call.answer if isinstance(call.answer, dict) else {}
     before = answer.get("originalFile")
     if isinstance(before, str):
         return changes.between(path, before, whole, action)
-    lines = _hunks(answer.get("structuredPatch"))
     if lines and action == "update":
         return changes.of_lines(path, lines, action)
     return changes.between(path, "", whole, action)
