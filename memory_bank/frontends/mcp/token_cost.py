@@ -22,12 +22,11 @@ class ToolCost:
     """The cost of one tool."""
 
     name: str
-    title: str
     writes: bool
     model_tokens: int
     """Tokens of its name, description and input schema, which the model gets."""
     tokens: int
-    """Tokens of every listed field, including title, annotations and output schema."""
+    """Tokens of every listed field, including annotations and output schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,7 @@ def cost(toolbox: Toolbox) -> Cost:
     whole = count_tokens([_json(tool) for tool in listed])
     model_tokens = count_tokens([_json(tool, _MODEL_FIELDS) for tool in listed])
     tools = tuple(
-        ToolCost(tool.name, tool.title or "", not toolbox.tools[tool.name].reads, model, total)
+        ToolCost(tool.name, not toolbox.tools[tool.name].reads, model, total)
         for tool, model, total in zip(listed, model_tokens, whole, strict=True)
     )
     return Cost(toolbox.toolsets, tools, sum(model_tokens), sum(whole), METHOD)

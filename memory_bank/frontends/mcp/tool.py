@@ -35,7 +35,7 @@ _CALL = "call"
 """The parameter of a tool's function that is not an argument of the tool."""
 _MOST_WRONG = 5
 _SHOWN = 60
-_OMITTED = frozenset(["title", "anyOf", "maxLength", "maxItems"])
+_OMITTED = frozenset(["title", "anyOf", "maxLength", "maxItems", "minItems", "minimum", "maximum"])
 _LONGEST_MESSAGE = 600
 _CAPITAL = re.compile("[A-Z]")
 _SPELLINGS = {
@@ -70,7 +70,6 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class _Spec:
-    title: str
     text: Callable[[Any, Quotes], str]
     reads: bool
     destroys: bool
@@ -80,7 +79,6 @@ class _Spec:
 
 
 def tool(
-    title: str,
     text: Callable[[Any, Quotes], str],
     *,
     reads: bool = False,
@@ -91,14 +89,15 @@ def tool(
 ) -> Callable[[Function], Function]:
     """Make a tool of a function: `call` first, then the tool's arguments.
 
-    Its docstring is the tool's description. It returns a record, which `text` renders; with
-    `--structured`, answers also have the record's fields, `without` some. `reads`: the tool changes
-    nothing; `destroys`: it changes or removes existing text; `repeatable`: a second call changes
-    nothing more. `depth` is how deep the output schema describes fields, some seven tokens each.
+    Its docstring is the tool's description, its name is what programs show. It returns a record,
+    which `text` renders; with `--structured`, answers also have the record's fields, `without`
+    some. `reads`: the tool changes nothing; `destroys`: it changes or removes existing text;
+    `repeatable`: a second call changes nothing more. `depth` is how deep the output schema
+    describes fields, some seven tokens each.
     """
 
     def mark(function: Function) -> Function:
-        spec = _Spec(title, text, reads, destroys, repeatable or reads, without, depth)
+        spec = _Spec(text, reads, destroys, repeatable or reads, without, depth)
         function.__dict__["spec"] = spec
         return function
 
@@ -127,18 +126,11 @@ class BankTool:
         """The tool's description for clients."""
         return Tool(
             name=self.name,
-            title=self._title,
             description=" ".join((self._function.__doc__ or "").split()),
             input_schema=_compact(self._metadata.arg_model.model_json_schema()),
             output_schema=self._output if self._structure else None,
             annotations=self._annotations,
         )
-
-    @property
-    def _title(self) -> str | None:
-        """The title; None, for which programs show the name, if it says no more."""
-        said = self.name.replace("_", " ").strip().casefold()
-        return None if self._spec.title.casefold() == said else self._spec.title
 
     @property
     def _annotations(self) -> ToolAnnotations:
@@ -293,7 +285,7 @@ def _compact(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lean(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop titles, large bounds, and the null choices of optional arguments."""
+    """Drop titles, bounds (an error names them), and the null choices of optional arguments."""
     item = {key: value for key, value in found.items() if key not in _OMITTED}
     if "items" in item:
         item["items"] = _lean(item["items"])
@@ -301,7 +293,7 @@ def _lean(found: Mapping[str, Any]) -> dict[str, Any]:
     if len(choices) > 1:
         item["anyOf"] = [_lean(choice) for choice in choices]
     elif choices:
-        item |= choices[0]
+        item |= _lean(choices[0])
     if not item.get("default", True):
         del item["default"]
     return item

@@ -22,8 +22,8 @@ from memory_bank.frontends.mcp.tool import Call, tool
 from memory_bank.frontends.rendering import hidden_again
 
 Path = Annotated[str, Field(max_length=2000)]
-Name = Annotated[Path, Field(description="path, file name, title, alias or id of a note")]
-Etag = Annotated[str | None, Field(description="etag that was read; fails if changed since")]
+Name = Annotated[Path, Field(description="path, title or id of a note")]
+Etag = Annotated[str | None, Field(description="the etag that you read")]
 When = Annotated[str | None, Field(description="7d, last week, monday, 2026-05")]
 Paths = Annotated[list[Path], Field(max_length=1000)]
 Names = Annotated[list[Path], Field(min_length=1, max_length=20)]
@@ -38,7 +38,7 @@ class Restored:
     path: str
 
 
-@tool("Create a memory", text.remembered)
+@tool(text.remembered)
 def create_memory(
     call: Call,
     *,
@@ -62,13 +62,13 @@ def create_memory(
     )
 
 
-@tool("Append to a memory", text.written)
+@tool(text.written)
 def append_memory(call: Call, *, filename: Name, content: str) -> edit.Written:
     """Add a paragraph at the end of a note; a new subject under a heading of its own."""
     return edit.append(call.bank, filename, content, agent=call.agent)
 
 
-@tool("Read a memory", text.read, reads=True, without=("body",))
+@tool(text.read, reads=True, without=("body",))
 def read_memory(
     call: Call,
     *,
@@ -83,21 +83,21 @@ def read_memory(
     return listing.show(call.bank, filename)
 
 
-@tool("Recent memories", text.listed, reads=True)
+@tool(text.listed, reads=True)
 def recent_memories(
     call: Call,
     *,
     limit: int = 10,
     tags: Tags = [],  # noqa: B006  (never changed)
     type: str | None = None,  # noqa: A002  (the field's word)
-    since: When = None,
+    since: str | None = None,
     before: str | None = None,
 ) -> listing.Listing:
     """List the notes that were created or changed last, without their text."""
     return listing.list_notes(call.bank, limit, tags=tags, type=type, since=since, before=before)
 
 
-@tool("Replace a memory", text.written, destroys=True, repeatable=True)
+@tool(text.written, destroys=True, repeatable=True)
 def update_memory(
     call: Call, *, filename: Name, content: str, if_match: Etag = None
 ) -> edit.Written:
@@ -109,7 +109,7 @@ def update_memory(
     return edit.update(call.bank, filename, content, if_match=if_match or None, agent=call.agent)
 
 
-@tool("Edit a memory", text.written, destroys=True)
+@tool(text.written, destroys=True)
 def edit_memory(
     call: Call,
     *,
@@ -134,25 +134,25 @@ def edit_memory(
     )
 
 
-@tool("Rename a memory", text.renamed, destroys=True)
+@tool(text.renamed, destroys=True)
 def rename_memory(call: Call, *, filename: Name, new_filename: Path) -> move_and_merge.Renamed:
     """Move a note to another path and rewrite every link to it, all or nothing."""
     return move_and_merge.rename(call.bank, filename, new_filename, agent=call.agent)
 
 
-@tool("Delete a memory", text.trashed, destroys=True)
+@tool(text.trashed, destroys=True)
 def delete_memory(call: Call, *, filename: Name, if_match: Etag = None) -> trash.Trashed:
     """Move a note to the trash, from where restore_memory brings it back."""
     return trash.delete(call.bank, filename, if_match=if_match or None)
 
 
-@tool("Restore a memory", text.restored)
+@tool(text.restored)
 def restore_memory(call: Call, *, filename: Path, new_filename: Path = "") -> Restored:
     """Bring the newest deleted note of a path back from the trash."""
     return Restored(trash.restore(call.bank, filename, new_filename))
 
 
-@tool("Search memories", text.recalled, reads=True)
+@tool(text.recalled, reads=True)
 def search_memories(
     call: Call,
     *,
@@ -167,7 +167,7 @@ def search_memories(
     return recall.recall(call.bank, query, limit, tags=tags, type=type, since=since, before=before)
 
 
-@tool("Search linked memories", text.linked, reads=True)
+@tool(text.linked, reads=True)
 def search_linked_memories(
     call: Call,
     *,
@@ -182,13 +182,13 @@ def search_linked_memories(
     return recall.recall(call.bank, query, limit, linked_to=target_document)
 
 
-@tool("Memory statistics", text.stats, reads=True)
+@tool(text.stats, reads=True)
 def get_memory_stats(call: Call) -> stats.Stats:
     """Count notes, tags, types, links, and files that are not indexed."""
     return stats.stats(call.bank)
 
 
-@tool("Merge memories", text.merged, destroys=True)
+@tool(text.merged, destroys=True)
 def merge_memories(
     call: Call, *, source_files: Paths, target_file: Path, summary_content: str
 ) -> move_and_merge.Merged:

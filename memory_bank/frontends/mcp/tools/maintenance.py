@@ -8,7 +8,7 @@ from memory_bank.frontends.mcp.tool import Call, tool
 from memory_bank.serving.progress import tell
 
 
-@tool("Index memories", text.synced, repeatable=True)
+@tool(text.synced, repeatable=True)
 def sync_memories(call: Call, *, rebuild: bool = False) -> maintenance.SyncReport:
     """Index and embed everything that remains; with rebuild, rebuild every index from the files.
 
@@ -18,7 +18,7 @@ def sync_memories(call: Call, *, rebuild: bool = False) -> maintenance.SyncRepor
         return maintenance.sync(bank, rebuild=rebuild, progress=tell)
 
 
-@tool("Check memories", text.health, reads=True, depth=2)
+@tool(text.health, reads=True, depth=2)
 def check_memories(call: Call) -> doctor.Health:
     """List files not indexed, faults, merge conflicts, broken links, missing files, duplicates."""
     with call.shared.another() as bank:

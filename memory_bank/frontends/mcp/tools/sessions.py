@@ -53,7 +53,7 @@ Said = Annotated[
 ]
 
 
-@tool("Important", index_text.workflow, reads=True)
+@tool(index_text.workflow, reads=True)
 def __IMPORTANT(call: Call) -> index_text.Workflow:  # noqa: N802, ARG001  (its name is given)
     """3-LAYER WORKFLOW (ALWAYS FOLLOW): 1. search(query) -> Get index with IDs (~50-100
     tokens/result) 2. timeline(anchor=ID) -> Get context around interesting results 3.
@@ -63,7 +63,7 @@ def __IMPORTANT(call: Call) -> index_text.Workflow:  # noqa: N802, ARG001  (its 
     return index_text.Workflow(index_text.STEPS)
 
 
-@tool("Search", index_text.index, reads=True)
+@tool(index_text.index, reads=True)
 def search(
     call: Call,
     *,
@@ -101,7 +101,7 @@ def search(
     )
 
 
-@tool("Timeline", index_text.timeline, reads=True)
+@tool(index_text.timeline, reads=True)
 def timeline(
     call: Call,
     *,
@@ -115,7 +115,7 @@ def timeline(
     return timelines.timeline(call.bank, anchor, query, depth_before, depth_after, project)
 
 
-@tool("Get observations", index_text.details, reads=True)
+@tool(index_text.details, reads=True)
 def get_observations(
     call: Call,
     *,
@@ -128,25 +128,25 @@ def get_observations(
     return observation_details.get_observations(call.bank, ids, order_by, limit, project)
 
 
-@tool("Decisions", index_text.index, reads=True)
+@tool(index_text.index, reads=True)
 def decisions(call: Call, *, project: _Project = None, limit: int = 20) -> observations.Index:
     """Step 1: list past decisions and their IDs, the newest first."""
     return observations.decisions(call.bank, project, limit)
 
 
-@tool("Changes for a file", index_text.index, reads=True)
+@tool(index_text.index, reads=True)
 def changes_for_file(call: Call, *, file: Path, limit: int = 20) -> observations.Index:
     """Step 1: list past changes of a file and their IDs, the newest first."""
     return observations.changes_for_file(call.bank, file, limit)
 
 
-@tool("Start session", session_text.started, repeatable=True)
+@tool(session_text.started, repeatable=True)
 def start_session(call: Call, *, session_id: str, project: str | None = None) -> keeping.Started:
     """Start a session, or resume the one of that id. Hooks do it by themselves."""
     return keeping.start_session(call.bank, session_id, project, call.agent)
 
 
-@tool("Store observation", session_text.stored)
+@tool(session_text.stored)
 def store_observation(
     call: Call,
     *,
@@ -187,14 +187,14 @@ def store_observation(
     )
 
 
-@tool("End session", session_text.ended, repeatable=True)
+@tool(session_text.ended, repeatable=True)
 def end_session(call: Call, *, session_id: str, summary: Said = None) -> keeping.Ended:
     """End a session with a summary: what was asked, learned, completed, and the next steps."""
     summary_id = keeping.end_session(call.bank, session_id, summary, sample=call.sample)
     return keeping.Ended(keeping.SCHEMA_VERSION, session_id, summary_id)
 
 
-@tool("Inject context", session_text.told, reads=True)
+@tool(session_text.told, reads=True)
 def inject_context(
     call: Call,
     *,

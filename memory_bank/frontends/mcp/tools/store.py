@@ -18,7 +18,7 @@ Entities = Annotated[
 ]
 
 
-@tool("Recall", text.recalled, reads=True, without=("links",))
+@tool(text.recalled, reads=True, without=("links",))
 def recall(
     call: Call,
     *,
@@ -56,7 +56,7 @@ def recall(
     )
 
 
-@tool("Remember", text.remembered, repeatable=True)
+@tool(text.remembered, repeatable=True)
 def remember(
     call: Call,
     *,
@@ -84,7 +84,7 @@ def remember(
     )
 
 
-@tool("Session note", text.remembered, repeatable=True)
+@tool(text.remembered, repeatable=True)
 def session_note(
     call: Call,
     *,
