@@ -27,7 +27,8 @@ def private_folders(
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
     for name in [name for name in os.environ if name.startswith("MEMORY_BANK")]:
         monkeypatch.delenv(name)
-    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+    programs = ("CLAUDE_CODE_SESSION_ID", "COPILOT_AGENT_SESSION_ID")
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", *programs):
         monkeypatch.delenv(name, raising=False)
     return home
 

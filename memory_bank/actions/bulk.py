@@ -9,7 +9,7 @@ from typing import Any
 
 from memory_bank import session_notes
 from memory_bank.actions.authors import record, warnings, writer
-from memory_bank.actions.duplicates import duplicates
+from memory_bank.actions.duplicates import duplicates, linked
 from memory_bank.actions.remember import (
     CREATED,
     DEFAULT_TYPE,
@@ -144,7 +144,6 @@ class _Batch:
             bank.catch_up()
             self._pending.clear()
         found = duplicates(bank, hashed, first_path(bank, item.content, item.type, item.name))
-        same_as = found.far.path if found.far else None
         if found.near is not None:
             refs = {name: list(getattr(item, name)) for name in _REFERENCES}
             done, changed = merge_into(bank, found.near, item.tags, refs)
@@ -154,7 +153,7 @@ class _Batch:
             self._pending.add(hashed)
             if by is not None:
                 self._changed.setdefault(by, []).append(done.path)
-        return replace(done, same_as=same_as)
+        return linked(bank, found, done)
 
     def _create(self, item: Item, hashed: str) -> Remembered:
         bank = self._bank

@@ -143,7 +143,8 @@ def _find(
     for row in note_rows.newest(view.manifest, scope, _MANY):
         if len(read) >= limits.session_limit:
             break
-        if "session_id" in row.rest.get("extra", ()) and (one := _read(bank, row)) is not None:
+        extra = row.rest.get("extra", ())
+        if "session_id" in extra and "project" in extra and (one := _read(bank, row)) is not None:
             numbers.append(row.number)
             read.append(one)
     last = next((one for one in read if one.session_id != session_id), None)

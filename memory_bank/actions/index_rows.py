@@ -166,7 +166,7 @@ class Rows:
 
 def is_session(document: DocumentRow) -> bool:
     """Tell whether a document is the note of a session."""
-    return str(document.data.get("type", "")).casefold() == entries.SESSIONS
+    return bool(entries.session_id_of(document))
 
 
 def id_of(document: DocumentRow) -> str:

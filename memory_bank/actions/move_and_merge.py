@@ -246,11 +246,11 @@ def _retarget(
 
     `place` returns the path of a note's file below the project.
     """
-    leads = {(row.line, row.target): row.dest_key for row in rows}
+    leads = {(_line(row), row.target): row.dest_key for row in rows}
     home = moves.get(source, source)
 
     def new_target(link: Link | LinkRow) -> str | None:
-        goal = leads.get((link.line, link.target))
+        goal = leads.get((_line(link), link.target))
         if goal is None or not link.target:
             return None
         moved = moves.get(goal, goal)
@@ -264,6 +264,11 @@ def _retarget(
         return _named(link.target, goal, moved, taken, gone=gone)
 
     return new_target
+
+
+def _line(link: Link | LinkRow) -> int:
+    """Return the line of a link; 0 for one in front matter, whose line isn't indexed."""
+    return 0 if link.kind == "reference" else link.line
 
 
 def _relative(written: str, source: str, home: str, goal: str) -> str | None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from memory_bank import note_rows
-from memory_bank.actions.index_rows import SUMMARY, Place, heading_place
+from memory_bank.actions.index_rows import SUMMARY, Place, heading_place, is_session
 from memory_bank.bank import Bank, View
 from memory_bank.manifest import documents, entries
 from memory_bank.manifest.entries import WHOLE
 from memory_bank.manifest.sections import OBSERVATION
 from memory_bank.notes.name_forms import of_note
 from memory_bank.sessions.model import check_observation_id
-
-_SESSION_ID = "session_id"
 
 
 def resolved(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, Place]:
@@ -41,8 +39,8 @@ def resolved(view: View, bank: Bank, ids: Sequence[str]) -> dict[str, Place]:
 
 
 def _session(view: View, name: str) -> Place | None:
-    rows = documents.with_field(view.manifest, _SESSION_ID, name.casefold())
-    return Place(rows[0].number) if rows else None
+    rows = documents.with_field(view.manifest, entries.SESSION_ID, name.casefold())
+    return next((Place(row.number) for row in rows if is_session(row)), None)
 
 
 def _note(view: View, bank: Bank, name: str) -> Place | None:

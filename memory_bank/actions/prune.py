@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from memory_bank.actions.session_state import IndexedNotes, opened, session_id_of
+from memory_bank.actions.session_state import IndexedNotes, opened
 from memory_bank.bank import Bank
 from memory_bank.errors import NoteNotFound
+from memory_bank.manifest.entries import session_id_of
 from memory_bank.search.periods import moment
 
 SCHEMA_VERSION = "1.0"

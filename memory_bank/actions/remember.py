@@ -6,11 +6,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from memory_bank import session_notes
 from memory_bank.actions.authors import record, warnings, writer
-from memory_bank.actions.duplicates import duplicates
+from memory_bank.actions.current_session import Current, current_session, session_keys
+from memory_bank.actions.duplicates import duplicates, linked, stays_here
 from memory_bank.actions.similar_notes import similar_to
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
@@ -64,8 +66,22 @@ class Remembered:
     """Path of a note with the same content, if only one of the two is tracked by git."""
     similar_to: str | None = None
     """Path of a note whose text is nearly the same, if this one is new."""
+    session_id: str | None = None
+    """The session that goes on, if it is a session's note and one is known."""
     warning: str | None = None
     """What a person should know of where the note is, as that git would track a session's."""
+
+
+class _Wanted(NamedTuple):
+    """A note to be written, unless its content is known."""
+
+    content: str
+    type: str
+    tags: tuple[str, ...]
+    refs: dict[str, list[Any]]
+    name: str
+    source_type: str
+    source_agent: str
 
 
 def remember(
@@ -80,6 +96,7 @@ def remember(
     entity_refs: Sequence[Reference] = (),
     source_type: str = "manual",
     source_agent: str = "",
+    session_id: str = "",
 ) -> Remembered:
     """Write a content as a new note, or update the note that has the same content.
 
@@ -88,61 +105,78 @@ def remember(
     tracks and one that it ignores, such as a session's, are never merged: the answer names the
     other. If the text of another note is nearly the same, a new note is made and the answer names
     the other. A new note is named by `name`, by default by its type's folder and its first words.
+    A session's note has the id of its session, by default of the one that goes on.
     Raises BadInput for empty content or tags or an unknown source, NoteExists for a taken `name`.
     """
     check_content(bank, content)
     check_source(source_type)
-    wanted = check_tags(tags)
+    wanted = _Wanted(
+        content,
+        type=known_type(type) or DEFAULT_TYPE,
+        tags=check_tags(tags),
+        refs={
+            "entity_refs": [entity(reference)._asdict() for reference in entity_refs],
+            "file_refs": [name_forms.of_file(file, bank.layout) for file in file_refs],
+            "symbol_refs": list(symbol_refs),
+        },
+        name=name,
+        source_type=source_type,
+        source_agent=source_agent,
+    )
     bank.catch_up()
-    refs: dict[str, list[Any]] = {
-        "entity_refs": [entity(reference)._asdict() for reference in entity_refs],
-        "file_refs": [name_forms.of_file(file, bank.layout) for file in file_refs],
-        "symbol_refs": list(symbol_refs),
-    }
-    kind, by = known_type(type) or DEFAULT_TYPE, writer(source_type, source_agent)
-    first = first_path(bank, content, kind, name)
+    session = current_session(bank, session_id) if source_type == SESSION else Current()
+    first = first_path(bank, content, wanted.type, name)
+    by = writer(source_type, source_agent)
     with bank.lock, bank.store.writing(first):  # so that nobody writes the same meanwhile
         bank.catch_up()
         hashed = content_hash(content)
         found = duplicates(bank, hashed, first)
-        same_as = found.far.path if found.far else None
+        keys = session_keys(
+            session, private=session.path != "" and stays_here(bank, first), near=found.near
+        )
         if found.near is not None:
-            done, changed = merge_into(bank, found.near, wanted, refs)
+            done, changed = merge_into(bank, found.near, wanted.tags, wanted.refs, keys)
             bank.catch_up()
-            unknown = record(bank, [done.path], by) if changed else None
-            return replace(done, same_as=same_as, warning=warnings(done.warning, unknown))
-        near = similar_to(bank, content, besides=same_as)
-        created = datetime.now(UTC)
-        metadata = {
-            "id": note_id(content, created),
-            "type": kind,
-            "tags": list(wanted),
-            "created_at": created,
-            "source_type": source_type,
-            "source_agent": agent_name(source_agent),
-            **refs,
-        }
-        text = frontmatter.compose(
-            {key: value for key, value in metadata.items() if value}, content
-        )
-        check_size(bank, text)
-        path, etag = create_note(bank, text, content, kind, name)
-        unknown = record(bank, [path], by)
-        return Remembered(
-            schema_version=SCHEMA_VERSION,
-            note_id=str(metadata["id"]),
-            action=CREATED,
-            content_hash=hashed,
-            tags=wanted,
-            created_at=iso(created),
-            path=path,
-            etag=etag,
-            type=kind,
-            source_type=source_type,
-            same_as=same_as,
-            similar_to=near,
-            warning=warnings(session_notes.warning(bank.layout, path, source_type), unknown),
-        )
+        else:
+            near = similar_to(bank, content, besides=found.far.path if found.far else None)
+            done = replace(_create(bank, wanted, hashed, keys), similar_to=near)
+            changed = True
+        done = replace(linked(bank, found, done), session_id=session.session_id or None)
+        unknown = record(bank, [done.path], by) if changed else None
+        return replace(done, warning=warnings(done.warning, unknown))
+
+
+def _create(bank: Bank, wanted: _Wanted, hashed: str, keys: Mapping[str, object]) -> Remembered:
+    """Write a new note, with further keys of front matter."""
+    created = datetime.now(UTC)
+    metadata = {
+        "id": note_id(wanted.content, created),
+        "type": wanted.type,
+        "tags": list(wanted.tags),
+        "created_at": created,
+        "source_type": wanted.source_type,
+        "source_agent": agent_name(wanted.source_agent),
+        **wanted.refs,
+        **keys,
+    }
+    text = frontmatter.compose(
+        {key: value for key, value in metadata.items() if value}, wanted.content
+    )
+    check_size(bank, text)
+    path, etag = create_note(bank, text, wanted.content, wanted.type, wanted.name)
+    return Remembered(
+        schema_version=SCHEMA_VERSION,
+        note_id=str(metadata["id"]),
+        action=CREATED,
+        content_hash=hashed,
+        tags=wanted.tags,
+        created_at=iso(created),
+        path=path,
+        etag=etag,
+        type=wanted.type,
+        source_type=wanted.source_type,
+        warning=session_notes.warning(bank.layout, path, wanted.source_type),
+    )
 
 
 def session_note(
@@ -153,10 +187,13 @@ def session_note(
     file_refs: Sequence[str] = (),
     symbol_refs: Sequence[str] = (),
     source_agent: str = "",
+    session_id: str = "",
 ) -> Remembered:
-    """Write a content as a note of the current session, in `sessions/`, which git ignores.
+    """Write a content as a note of a session, in `sessions/`, which git ignores.
 
-    Raises as `remember` does.
+    It has the id of the session and a link to its note. Without `session_id` it is the session that
+    goes on: that of the environment, else the only open one of the project. Raises as `remember`
+    does.
     """
     return remember(
         bank,
@@ -167,6 +204,7 @@ def session_note(
         symbol_refs=symbol_refs,
         source_type=SESSION,
         source_agent=source_agent,
+        session_id=session_id,
     )
 
 
@@ -218,16 +256,20 @@ class Merge(NamedTuple):
 
 
 def merge_into(
-    bank: Bank, known: NoteRow, tags: Sequence[str], refs: Mapping[str, list[Any]]
+    bank: Bank,
+    known: NoteRow,
+    tags: Sequence[str],
+    refs: Mapping[str, list[Any]],
+    keys: Mapping[str, object] = MappingProxyType({}),
 ) -> Merge:
-    """Merge tags and references into a note; the index is not updated."""
+    """Merge tags and references into a note and set other keys; the index is not updated."""
     had: dict[str, list[Any]] = {"tags": list(known.tags)}
     had |= {key: list(known.rest.get(key, ())) for key in refs}
     merged = {
         key: [*had[key], *(item for item in new if item not in had[key])]
         for key, new in {"tags": list(tags), **refs}.items()
     }
-    changes = {key: value for key, value in merged.items() if value != had[key]}
+    changes = {key: value for key, value in merged.items() if value != had[key]} | dict(keys)
     etag = bank.store.change(known.path, lambda text: with_keys(text, changes))
     now = time.time()
     bank.logs.access.add([known.key], now)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memory_bank.actions.session_compression import compress_now
-from memory_bank.actions.session_state import IndexedNotes, found, opened, session_id_of
+from memory_bank.actions.session_state import IndexedNotes, found, opened
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
+from memory_bank.manifest.entries import session_id_of
 from memory_bank.notes.dates import iso
 from memory_bank.sessions.model import Session
 from memory_bank.sessions.note_format import title_of
@@ -56,6 +57,8 @@ class SessionShown:
     pending: int
     """Events that wait to be compressed."""
     session: Session
+    notes: tuple[str, ...] = ()
+    """Paths of the notes that an agent wrote in it."""
 
 
 def list_sessions(
@@ -93,7 +96,8 @@ def show_session(bank: Bank, session_id: str) -> SessionShown:
         known = store.get_session(session_id) or _by_start(bank, store, session_id)
         pending = len(store.get_pending(known.session_id))
         title = store.title(known)
-    return SessionShown(SCHEMA_VERSION, title, pending, known)
+        notes = tuple(IndexedNotes(bank).written_in(known.session_id))
+    return SessionShown(SCHEMA_VERSION, title, pending, known, notes)
 
 
 def _by_start(bank: Bank, store: NoteStore, given: str) -> Session:

@@ -15,6 +15,7 @@ from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
 from memory_bank.manifest import anchors, documents
 from memory_bank.manifest.documents import DocumentRow
+from memory_bank.manifest.entries import SESSION_ID, session_id_of
 from memory_bank.repo import git
 from memory_bank.sessions.model import GitState, Session
 from memory_bank.sessions.note_format import TYPE
@@ -46,9 +47,16 @@ class IndexedNotes:
     def of_session(self, session_id: str) -> str:
         """Return the path of a session's note; empty if it has none."""
         found = self._bank.answer(
-            lambda view: documents.with_field(view.manifest, "session_id", session_id.casefold())
+            lambda view: documents.with_field(view.manifest, SESSION_ID, session_id.casefold())
         )
         return next((row.key for row in found if session_id_of(row) == session_id), "")
+
+    def written_in(self, session_id: str) -> list[str]:
+        """Return the paths of the notes that an agent wrote in a session."""
+        found = self._bank.answer(
+            lambda view: documents.with_field(view.manifest, SESSION_ID, session_id.casefold())
+        )
+        return [row.key for row in found if not session_id_of(row)]
 
     def with_blocks(self, ids: Sequence[str]) -> dict[str, str]:
         """Map those of some block ids that a note has to its path."""
@@ -57,12 +65,6 @@ class IndexedNotes:
     def all(self) -> list[str]:
         """Return the paths of the notes of sessions."""
         return [row.key for row in self.rows()]
-
-
-def session_id_of(row: DocumentRow) -> str:
-    """Return the id of the session whose note a document is; empty if it is none."""
-    extra = row.data.get("extra") or {}
-    return str(extra.get("session_id") or "") if row.data.get("type") == TYPE else ""
 
 
 def store_of(bank: Bank, find: Find | None = None) -> NoteStore:

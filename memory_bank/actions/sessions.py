@@ -44,8 +44,8 @@ from memory_bank.sessions.summaries import summary_of
 from memory_bank.tokens import estimate
 
 __all__ = [
-    "Compression", "Ended", "Started", "StoredObservation", "StoredPrompt", "Summary", "compress",
-    "compress_now", "end_session", "list_sessions", "show_session",
+    "Compression", "Ended", "Observation", "Started", "StoredObservation", "StoredPrompt",
+    "Summary", "compress", "compress_now", "end_session", "list_sessions", "show_session",
     "start_session", "store_observation", "store_prompt",
 ]  # fmt: skip
 

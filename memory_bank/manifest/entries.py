@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from memory_bank.manifest.documents import DocumentRow
 from memory_bank.manifest.link_resolution import name_number
 from memory_bank.manifest.manifest import DONE, PENDING, SEPARATOR, Manifest
 from memory_bank.manifest.sections import IS_OBSERVATION, NAMED, OBS_TYPE
@@ -22,9 +23,13 @@ PROJECT = "project"
 """Keys of fields."""
 
 _LIVE = f"d.state IN ({DONE}, {PENDING}) AND NOT d.hidden"
+SESSION_ID = "session_id"
 _SESSION = (
     "EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = 'type' AND value = 'session')"
+    f" AND EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = '{SESSION_ID}')"
+    f" AND EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = '{PROJECT}')"
 )
+"""Is a session's note: other notes of type session are those that an agent wrote in one."""
 _HAS_FIELD = "EXISTS (SELECT 1 FROM fields WHERE document = d.id AND key = ? AND value = ?)"
 _TIE = f"CASE WHEN d.known_as <> '' AND {_SESSION} THEN d.known_as ELSE d.key END"
 """The id of a document as a row has it, but for the suffix."""
@@ -101,6 +106,13 @@ class _Condition:
     @property
     def text(self) -> str:
         return " AND ".join(f"({part})" for part in self.parts)
+
+
+def session_id_of(document: DocumentRow) -> str:
+    """Return the id of the session whose note a document is; empty if it is no session's note."""
+    extra = document.data.get("extra") or {}
+    named = extra.get(PROJECT) is not None and document.data.get("type") == SESSIONS
+    return str(extra.get(SESSION_ID) or "") if named else ""
 
 
 def listed(
@@ -254,7 +266,7 @@ def _of_observations(wanted: Wanted) -> _Condition:
 
 
 def _of_documents(wanted: Wanted, *, sessions: bool) -> _Condition:
-    made = _Condition(_LIVE, _SESSION if sessions else f"NOT {_SESSION}")
+    made = _Condition(_LIVE, _SESSION if sessions else f"NOT ({_SESSION})")
     _of_project(made, wanted)
     if wanted.types:
         tests = " OR ".join(_HAS_FIELD for _ in wanted.types)

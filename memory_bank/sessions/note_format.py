@@ -180,7 +180,7 @@ def keys_of(session: Session) -> dict[str, object | None]:
         "source_type": TYPE,
         "source_agent": session.agent or None,
         "session_id": session.session_id,
-        "project": session.project or None,
+        "project": session.project,
         "ended_at": session.ended_at and to_second(session.ended_at),
         "input_tokens": session.input_tokens or None,
         "output_tokens": session.output_tokens or None,

@@ -55,10 +55,13 @@ def session_of(note: Note) -> Session | None:
 
 
 def head_of(note: Note) -> Session | None:
-    """Return what the front matter of a session's note says; None if it is no session's."""
+    """Return what the front matter of a session's note says; None if it is no session's.
+
+    A note without the key `project` may be one that an agent wrote in the session.
+    """
     extra = note.meta.extra
     session_id = one_line(str(extra.get("session_id") or ""))
-    if note.meta.type != TYPE or not session_id:
+    if note.meta.type != TYPE or not session_id or extra.get("project") is None:
         return None
     started = note.meta.created_at or datetime.fromtimestamp(0, UTC)
     return Session(

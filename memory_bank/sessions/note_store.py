@@ -32,7 +32,8 @@ _COUNTS = ("input_tokens", "output_tokens", "redactions")
 class NoteStore:
     """Sessions as notes of a bank: see `SessionStore`.
 
-    A note is written with the first observation or summary; before, a session is in the queue only.
+    A note is written with the first observation or summary, or when `note_of` needs it; before, a
+    session is in the queue only.
     """
 
     name = "notes"
@@ -61,7 +62,7 @@ class NoteStore:
 
     def create_session(self, session: Session) -> bool:
         """Store a new session; False if there is one of that id, which stays as it is."""
-        session = replace(session, session_id=_checked(session.session_id))
+        session = replace(session, session_id=checked_id(session.session_id))
         if self._known(session.session_id) is not None:
             return False
         if not self.queue.create_session(replace(session, path="")):
@@ -80,6 +81,17 @@ class NoteStore:
         if row is not None and note is not None and row.path != note.path:
             self.queue.update(session_id, note=note.path)
         return _merged(row, note)
+
+    def note_of(self, session_id: str) -> str:
+        """Return the path of a session's note, which is written if there is none.
+
+        Raises BadInput for an unknown session.
+        """
+        path = self._wanted(session_id).path
+        if not path:
+            self._write(session_id, (), None, make=True)
+            path = self._wanted(session_id).path
+        return path
 
     def title(self, session: Session) -> str:
         """Return the title of a session's note, or the one that a new note would have."""
@@ -115,7 +127,7 @@ class NoteStore:
 
         A second event of a session with the same `key` is not stored; the id is that of the first.
         """
-        return self.queue.queue(replace(event, session_id=_checked(event.session_id)), key)
+        return self.queue.queue(replace(event, session_id=checked_id(event.session_id)), key)
 
     def get_pending(self, session_id: str = "", limit: int | None = None) -> list[Event]:
         """Return the events of a session, or of all, that are not compressed yet, oldest first."""
@@ -186,7 +198,7 @@ class NoteStore:
         return row or note
 
     def _wanted(self, session_id: str) -> Session:
-        session_id = _checked(session_id)
+        session_id = checked_id(session_id)
         self._known(session_id)
         found = self.get_session(session_id)
         if found is None:
@@ -215,16 +227,24 @@ class NoteStore:
                     yield session
 
     def _write(
-        self, session_id: str, observations: Sequence[Observation], summary: Summary | None
+        self,
+        session_id: str,
+        observations: Sequence[Observation],
+        summary: Summary | None,
+        *,
+        make: bool = False,
     ) -> list[Observation]:
-        """Add to the note of a session, which is made if there is none; return what is new."""
+        """Add to the note of a session, which is made if there is none; return what is new.
+
+        Without anything new, a note is made only if `make` says so.
+        """
         session = self._wanted(session_id)
         path = session.path or next(paths_of(session, observations, summary))
         with self._store.writing(path):
             session = self._wanted(session_id)
             there = {one.id for one in session.observations}
             new = [one for one in observations if one.id not in there]
-            if new or summary is not None:
+            if new or summary is not None or (make and not session.path):
                 try:
                     self._put(session, new, summary, clean=lambda block: block)
                 except SecretFound:
@@ -285,7 +305,7 @@ class NoteStore:
         self._store.change(path, edit)
 
 
-def _checked(session_id: str) -> str:
+def checked_id(session_id: str) -> str:
     """Return the id of a session on one line; raise BadInput for an empty or a long one."""
     found = one_line(session_id)
     if not found or len(found) > note_format.ID_LIMIT:

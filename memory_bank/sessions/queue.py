@@ -163,6 +163,11 @@ class EventQueue(QueueFile):
         """Return all sessions with their prompts, the first started first."""
         return self._sessions("", ())
 
+    def open_sessions(self, project: str) -> list[str]:
+        """Return the ids of the sessions of a project that have not ended."""
+        sql = "SELECT session_id FROM sessions WHERE ended_at IS NULL AND project = ?"
+        return [str(row[0]) for row in self._rows(sql, (project,))]
+
     def asked(self, session_id: str) -> bool:
         """Tell whether a session was asked what it learned."""
         return bool(self._field(session_id, "asked", 0))

@@ -7,7 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, open_bank, remember, session_note
+from memory_bank import (
+    Bank,
+    links_of,
+    list_sessions,
+    open_bank,
+    remember,
+    rename,
+    session_note,
+    show,
+    start_session,
+)
 
 Git = Callable[..., str]
 X = "The queue drops jobs above 64 KB."
@@ -23,26 +33,38 @@ def status(git: Git, project: Path) -> str:
     return git(project, "status", "--porcelain", "--untracked-files=all")
 
 
+def targets(bank: Bank, path: str) -> list[str]:
+    return [link.target for link in links_of(bank, path).outgoing]
+
+
 def test_what_a_session_noted_can_be_kept_for_all(bank: Bank, project: Path, git: Git) -> None:
     noted = session_note(bank, X)
     assert status(git, project) == ""
-    before = bank.roots.file(noted.path).read_bytes()
+    before = bank.roots.file(noted.path).read_text()
     kept = remember(bank, X, type="decision")
     assert (kept.action, kept.type) == ("created", "decision")
     assert kept.same_as == noted.path
     assert status(git, project) == f"?? .memories/{kept.path}\n"
-    assert bank.roots.file(noted.path).read_bytes() == before
+    name = kept.path.removesuffix(".md")
+    link = f'\nsame_as: "[[{name}]]"\n---\n'
+    assert bank.roots.file(noted.path).read_text() == before.replace("\n---\n", link)
+    assert targets(bank, noted.path) == [kept.path]
+    assert targets(bank, kept.path) == []
 
 
 def test_a_session_note_leaves_the_tracked_note_alone(bank: Bank, project: Path, git: Git) -> None:
     kept = remember(bank, X, type="decision")
     git(project, "add", "-A")
     git(project, "commit", "-q", "-m", "Keep")
+    start_session(bank, "review-4")
     noted = session_note(bank, X, tags=["later"])
     assert (noted.action, noted.source_type) == ("created", "session")
     assert noted.path.startswith("sessions/")
     assert noted.same_as == kept.path
     assert status(git, project) == ""
+    (session,) = list_sessions(bank).sessions
+    assert set(targets(bank, noted.path)) == {kept.path, session.path}
+    assert show(bank, noted.path).etag == noted.etag
 
 
 def test_on_each_side_there_is_one_note(bank: Bank, project: Path) -> None:
@@ -91,3 +113,30 @@ def test_outside_git_notes_of_sessions_are_apart(
     noted = session_note(bank, X)
     kept = remember(bank, X)
     assert (kept.action, kept.same_as) == ("created", noted.path)
+
+
+def test_the_link_between_both_follows_the_tracked_note(bank: Bank) -> None:
+    noted, kept = session_note(bank, X), remember(bank, X)
+    rename(bank, kept.path, "facts/limit")
+    assert targets(bank, noted.path) == ["facts/limit.md"]
+    assert remember(bank, X).same_as == noted.path
+    assert targets(bank, noted.path) == ["facts/limit.md"]
+
+
+def test_a_key_of_the_same_name_is_the_user_s(bank: Bank) -> None:
+    noted = session_note(bank, X)
+    file = bank.roots.file(noted.path)
+    mine = file.read_text().replace("type: session", "type: session\nsame_as: https://a.example")
+    file.write_text(mine)
+    assert remember(bank, X).same_as == noted.path
+    assert file.read_text() == mine
+
+
+def test_a_private_note_that_cannot_be_changed_gets_no_link(bank: Bank) -> None:
+    noted = session_note(bank, X)
+    file = bank.roots.file(noted.path)
+    file.write_text(file.read_text().replace("tags:", "tags: [").replace("---\n", "---\na: [\n", 1))
+    kept = remember(bank, X)
+    assert kept.action == "created"
+    assert kept.same_as == noted.path
+    assert "got no link" in str(kept.warning)

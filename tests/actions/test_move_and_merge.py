@@ -335,3 +335,9 @@ def test_a_note_that_others_are_merged_into_is_answered_as_updated(
     shown = show(bank, "a")
     assert "updated_at" not in shown.content
     assert shown.updated_at > shown.created_at == "2020-01-01T00:00:00Z"
+
+
+def test_a_wikilink_in_front_matter_follows(bank: Bank, put: Put) -> None:
+    put({"a.md": "# A\n", "b.md": "---\ntags: [x]\nsee:\n  - '[[a]]'\nup: '[[a|A]]'\n---\n[[a]]\n"})
+    assert rename(bank, "a", "c/d").relinked == ("b.md",)
+    assert texts(bank)["b.md"] == "---\ntags: [x]\nsee:\n  - '[[d]]'\nup: '[[d|A]]'\n---\n[[d]]\n"

@@ -8,7 +8,7 @@ from memory_bank.frontends.rendering import count, one_line
 
 if TYPE_CHECKING:
     from memory_bank.actions.session_listing import SessionRows, SessionShown
-    from memory_bank.actions.sessions import Summary
+    from memory_bank.actions.sessions import Observation, Summary
     from memory_bank.actions.transcripts import ImportedSessions
     from memory_bank.frontends.cli.call import Call
 
@@ -55,6 +55,8 @@ def show_session(call: Call, shown: SessionShown) -> None:
     line(one_line(f"session {one.session_id} of {one.project}{agent}, {when}{git}"))
     if one.path:
         line((call.place(one.path), "place"))
+    for path in shown.notes:
+        line(("note: ", "dim"), (call.place(path), "place"))
     if shown.pending:
         line(f"{count(shown.pending, 'event')} wait to be compressed")
     for prompt in one.prompts:
@@ -63,14 +65,19 @@ def show_session(call: Call, shown: SessionShown) -> None:
         line("")
         summary_lines(call, one.summary)
     for found in one.observations:
-        line("")
-        line((found.obs_type, "dim"), f" {one_line(found.title)} ", (found.id, "dim"))
-        for text in (found.subtitle, *found.facts, found.narrative):
-            if text:
-                line(text)
-        for name, files in (("read", found.files_read), ("modified", found.files_modified)):
-            if files:
-                line((f"{name}: ", "dim"), one_line(", ".join(files)))
+        _observation_lines(call, found)
+
+
+def _observation_lines(call: Call, found: Observation) -> None:
+    line = call.console.line
+    line("")
+    line((found.obs_type, "dim"), f" {one_line(found.title)} ", (found.id, "dim"))
+    for text in (found.subtitle, *found.facts, found.narrative):
+        if text:
+            line(text)
+    for name, files in (("read", found.files_read), ("modified", found.files_modified)):
+        if files:
+            line((f"{name}: ", "dim"), one_line(", ".join(files)))
 
 
 def summary_lines(call: Call, found: Summary) -> None:

@@ -80,10 +80,11 @@ def remembered(done: Remembered, quotes: Quotes) -> str:
         "created_at": done.created_at,
         "same_as": done.same_as or "",
         "similar_to": done.similar_to or "",
+        "session": done.session_id or "",
     }
     head = f"{verb} (action: {done.action})."
     if done.same_as:
-        head += " Another note, same_as, has the same content, unchanged."
+        head += " Another note, same_as, has the same content."
     if done.similar_to:
         head += " Another note, similar_to, says nearly the same: read it, then merge or edit."
     return _answer_text(quotes, head + _warning(done.warning), quotes.quote("", about))

@@ -131,6 +131,16 @@ def test_a_session_note_stays_out_of_git(
     assert agent("recall", query="halfway port")["notes"][0]["path"] == done["path"]
 
 
+def test_a_session_note_names_its_session(agent: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent("start_session", session_id="review-4")
+    done = agent("session_note", content="Halfway through the port.")
+    assert done["session_id"] == "review-4"
+    assert 'session="review-4"' in done.text
+    assert agent("session_note", content="Done.", session_id="other")["session_id"] == "other"
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "the-program-s")
+    assert agent("session_note", content="Next.")["session_id"] == "the-program-s"
+
+
 def test_what_a_session_noted_can_be_remembered(
     agent: Make, project: Path, git: Callable[..., str]
 ) -> None:

@@ -77,7 +77,7 @@ def command(
         verb = "created" if done.action == "created" else "updated"
         call.console.line(f"{verb} ", (call.place(done.path), "place"), f" (id {done.note_id})")
         if done.same_as:
-            call.console.line("  same content, unchanged: ", (call.place(done.same_as), "place"))
+            call.console.line("  same content: ", (call.place(done.same_as), "place"))
         if done.similar_to:
             call.console.line("  similar: ", (call.place(done.similar_to), "place"))
         call.warn(done.warning)

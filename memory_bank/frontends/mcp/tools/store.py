@@ -92,6 +92,7 @@ def session_note(
     file_refs: Paths = [],  # noqa: B006
     symbol_refs: Paths = [],  # noqa: B006
     tags: Tags = [],  # noqa: B006
+    session_id: str = "",
 ) -> keeping.Remembered:
     """Note what matters only for the work of this session; it stays out of git.
 
@@ -104,4 +105,5 @@ def session_note(
         file_refs=file_refs,
         symbol_refs=symbol_refs,
         source_agent=call.agent,
+        session_id=session_id,
     )
