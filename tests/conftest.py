@@ -14,6 +14,10 @@ import pytest
 import memory_bank
 from memory_bank import Bank, open_bank
 
+# Where the environment forbids to keep bytecode, each process compiles all that it loads.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 SHARED = Path(__file__).parents[2] / "shared"
 
 

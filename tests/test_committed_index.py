@@ -15,6 +15,7 @@ import pytest
 
 from memory_bank import Bank, doctor, index_ids, layout, list_notes, recall, tag_counts
 from memory_bank.layout import LEFT_ALONE
+from tests import forked
 
 Git = Callable[..., str]
 Opening = Callable[..., Bank]
@@ -300,7 +301,7 @@ def test_what_is_remembered_of_a_place_does_not_hold_for_the_next_repository_the
 
 def test_the_commands_say_it_once(planted: Path) -> None:
     def asked(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return forked.run(
             [sys.executable, "-P", "-m", "memory_bank", *words], cwd=planted, capture_output=True,
             text=True, check=True, env={**os.environ, "MEMORY_BANK_EMBEDDER": "none"},
         )  # fmt: skip

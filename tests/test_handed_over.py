@@ -13,6 +13,7 @@ import pytest
 from memory_bank import init, layout, open_bank, recall
 from memory_bank.errors import NoBank
 from memory_bank.serving.shared_bank import SharedBank
+from tests import forked
 
 Git = Callable[..., str]
 Shell = Callable[..., subprocess.CompletedProcess[str]]
@@ -51,10 +52,10 @@ def shell() -> Shell:
     """Run a command line in a folder, reached as a shell that went there would say."""
 
     def run(way: Path, *words: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return forked.run(
             [sys.executable, "-P", "-m", "memory_bank", *words],
             cwd=way, env={**os.environ, "PWD": str(way), "MEMORY_BANK_EMBEDDER": "none", **environ},
-            capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, stdin=subprocess.DEVNULL,
         )  # fmt: skip
 
     return run

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -24,6 +23,7 @@ from memory_bank import (
 )
 from memory_bank.errors import BadName
 from memory_bank.frontends.fencing import one_line
+from tests import forked
 
 Opening = Callable[..., Bank]
 
@@ -57,7 +57,7 @@ def test_files_with_odd_names_are_read_and_listed(odd: Path, opening: Opening) -
 
 def test_they_are_shown_written_out(odd: Path) -> None:
     def asked(*words: str) -> str:
-        return subprocess.run(
+        return forked.run(
             [sys.executable, "-P", "-m", "memory_bank", "--bank", str(odd), *words],
             capture_output=True, text=True, check=True, encoding="utf-8",
             env={**os.environ, "MEMORY_BANK_EMBEDDER": "none", "PYTHONUTF8": "1"},

@@ -16,6 +16,7 @@ from memory_bank.actions.remember import entity
 from memory_bank.errors import BadInput, BadName, NoteExists
 from memory_bank.notes.identity import normalise
 from memory_bank.notes.note import Entity
+from tests import forked
 
 
 @pytest.fixture
@@ -306,7 +307,7 @@ with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
 def test_processes_that_remember_the_same_make_one_note(bank: Bank) -> None:
     words = [sys.executable, "-c", REMEMBERING, str(bank.layout.root)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    started = [subprocess.Popen(words, **pipes) for _ in range(3)]  # type: ignore[call-overload]
+    started = [forked.Popen(words, **pipes) for _ in range(3)]
     for process in started:
         assert process.stdout.readline() == "ready\n"
     for process in started:

@@ -18,6 +18,7 @@ from memory_bank import open_bank, recall, trash
 from memory_bank.actions.maintenance import compare, described
 from memory_bank.manifest.manifest import GONE, PENDING
 from memory_bank.retrievers.vectors import vector_index
+from tests import forked
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="forks, and kills by SIGKILL")
 
@@ -217,7 +218,7 @@ def test_the_next_command_says_what_it_finished(
     line = [sys.executable, "-m", "memory_bank", "--bank", str(copy), "recall", "tantivy"]
     line += ["--json"] if json_wanted else []
     first, second = (
-        subprocess.run(line, capture_output=True, text=True, check=True, env=environment)
+        forked.run(line, capture_output=True, text=True, check=True, env=environment)
         for _ in range(2)
     )
     assert "repaired" not in second.stdout + second.stderr

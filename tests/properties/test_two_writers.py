@@ -14,6 +14,7 @@ import pytest
 from memory_bank import Bank, append, open_bank, recall, show, update
 from memory_bank.actions.maintenance import compare
 from memory_bank.errors import Conflict, NoteNotFound
+from tests import forked
 
 Opening = Callable[..., Bank]
 
@@ -89,7 +90,7 @@ def run(project: Path, *scripts: tuple[str, int]) -> None:
     """Run scripts at the same time; each must end well."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     started = [
-        subprocess.Popen(  # type: ignore[call-overload]
+        forked.Popen(
             [sys.executable, "-P", "-c", script, str(project), str(who), str(count)],
             text=True,
             **pipes,

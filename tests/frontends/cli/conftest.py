@@ -6,7 +6,6 @@ import io
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 
 from memory_bank.frontends.cli.main import run
+from tests import forked
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,13 @@ def real(project: Path) -> Run:
     """Run a command line in the project as a process of its own."""
 
     def call(*args: str, stdin: str = "", env: dict[str, str] | None = None) -> Answer:
-        done = subprocess.run(
+        done = forked.run(
             command(args),
             cwd=project,
             input=stdin,
             capture_output=True,
             text=True,
-            check=False,
             env={**environment(), **(env or {})},
-            timeout=60,
         )
         return Answer(done.returncode, done.stdout, done.stderr)
 
@@ -89,7 +87,7 @@ def terminal(project: Path) -> Run:
     ) -> Answer:
         ours, theirs = pty.openpty()
         setting = {**environment(), "TERM": "xterm-256color", "COLUMNS": "80", "LINES": "40"}
-        process = subprocess.Popen(
+        process = forked.Popen(
             program or command(args),
             cwd=project,
             stdin=theirs,

@@ -15,6 +15,7 @@ import pytest
 from memory_bank import open_bank
 from memory_bank.locks import locked
 from memory_bank.sessions.queue import EventQueue
+from tests import forked
 
 FIXTURES = Path(__file__).parent / "fixtures"
 RECORDED_AT = "/home/dev/shop"
@@ -32,14 +33,13 @@ class Hook(NamedTuple):
     ) -> subprocess.CompletedProcess[str]:
         """Send an event; check that the hook is silent and succeeds."""
         text = payload if isinstance(payload, str) else json.dumps(payload)
-        done = subprocess.run(
+        done = forked.run(
             [sys.executable, "-m", "memory_bank", "hook", client, event],
             input=text.replace(RECORDED_AT, str(self.project)),
             capture_output=True,
             text=True,
             cwd=self.project,
             env={**self.environ, **environ},
-            check=False,
         )
         assert (done.returncode, done.stderr) == (0, ""), done
         return done

@@ -19,6 +19,7 @@ from mcp_types import CallToolResult, Implementation
 from memory_bank.frontends.mcp.server import MemoryServer, build
 from memory_bank.frontends.mcp.toolbox import DEFAULT, Toolbox
 from memory_bank.serving.shared_bank import SharedBank
+from tests import forked
 from tests.frontends.cli.conftest import command, environment
 from tests.frontends.mcp.answers import unquoted
 
@@ -111,13 +112,19 @@ def agent(serving: Callable[..., Agent]) -> Agent:
 class Process:
     """A server in a process of its own, spoken to in lines."""
 
-    def __init__(self, folder: Path, *words: str, path: Path | None = None) -> None:
-        """Start in a folder; modules in `path` come before all others."""
+    def __init__(
+        self, folder: Path, *words: str, path: Path | None = None, anew: bool = False
+    ) -> None:
+        """Start in a folder; modules in `path` come before all others.
+
+        With `anew` it is started by an interpreter that has loaded nothing.
+        """
         self.folder = folder
         env = environment()
         if path is not None:
             env["PYTHONPATH"] = os.pathsep.join([str(path), env["PYTHONPATH"]])
-        self.popen = subprocess.Popen(
+        start = subprocess.Popen if anew else forked.Popen
+        self.popen = start(
             command(["serve", "mcp", *words]),
             cwd=folder,
             env=env,
@@ -179,8 +186,8 @@ def process(project: Path) -> Iterator[Callable[..., Process]]:
     """Start servers of the project's bank; those left over are killed."""
     started: list[Process] = []
 
-    def start(*words: str, path: Path | None = None) -> Process:
-        started.append(Process(project, *words, path=path))
+    def start(*words: str, path: Path | None = None, anew: bool = False) -> Process:
+        started.append(Process(project, *words, path=path, anew=anew))
         return started[-1]
 
     yield start

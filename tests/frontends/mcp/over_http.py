@@ -17,6 +17,7 @@ from typing import Any
 import httpx2
 
 import memory_bank
+from tests import forked
 
 _SERVE = """
 import sys
@@ -102,7 +103,7 @@ class Served:
 def served(project: Path, **limits: float) -> Iterator[Served]:
     """Serve a project's bank with some limits changed."""
     given = [f"{name}={value}" for name, value in limits.items()]
-    process = subprocess.Popen(
+    process = forked.Popen(
         [sys.executable, "-c", _SERVE, str(project), *given],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -19,7 +19,7 @@ def test_a_server_starts_no_program_that_the_repository_names(
     process: Callable[..., Process], project: Path, tmp_path: Path, git: Callable[..., str]
 ) -> None:
     hostile.plant(project, hostile.trap(tmp_path), git, "--local")
-    server = process("--toolsets", "store,bank,maintenance")
+    server = process("--toolsets", "store,bank,maintenance", anew=True)
     server.greet()
     manifest = project / ".memories/.index/manifest.db"
     for _ in range(200):  # the work behind the server needs no call

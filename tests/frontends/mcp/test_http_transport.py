@@ -23,6 +23,7 @@ import memory_bank
 from memory_bank.errors import BadInput
 from memory_bank.frontends.mcp import http_transport
 from memory_bank.frontends.mcp.connections import Limits
+from tests import forked
 
 HELLO = {
     "jsonrpc": "2.0",
@@ -66,7 +67,7 @@ def start(project: Path) -> Iterator[Start]:
 
         def start(*args: str, cwd: Path = project, address: str = "127.0.0.1:0") -> Running:
             process = stack.enter_context(
-                subprocess.Popen(
+                forked.Popen(
                     [
                         *(sys.executable, "-m", "memory_bank", "serve", "mcp", "--json"),
                         *("--http", address, *args),

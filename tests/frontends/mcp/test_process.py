@@ -25,7 +25,7 @@ def text_of(result: dict[str, Any]) -> str:
 
 
 def test_initialize_says_who_serves_and_what_there_is(process: Start) -> None:
-    server = process()
+    server = process(anew=True)
     answer = server.greet()["result"]
     assert answer["serverInfo"]["name"] == "memory-bank"
     assert "quoted data" in answer["instructions"]
@@ -38,7 +38,7 @@ def test_initialize_says_who_serves_and_what_there_is(process: Start) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at the files of another process")
 def test_initialize_is_answered_before_anything_of_the_bank_is_loaded(process: Start) -> None:
-    server = process()
+    server = process(anew=True)
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}}
     server.ask("initialize", **hello, clientInfo={"name": "x", "version": "1"})
     # stopped before the pause is over after which it warms up
@@ -170,7 +170,7 @@ def test_hanging_up_in_the_middle_leaves_the_bank_whole(process: Start, project:
 @pytest.mark.skipif(os.name == "nt", reason="Windows ends a process without asking it")
 @pytest.mark.parametrize("signalled", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_though_the_client_stays(process: Start, signalled: int) -> None:
-    server = process()
+    server = process(anew=signalled == signal.SIGINT)
     server.greet()
     server.call("recall", query="tantivy")
     server.popen.send_signal(signalled)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from memory_bank import open_bank
 from memory_bank.frontends.mcp import token_cost
 from memory_bank.frontends.mcp.toolbox import Toolbox
+from tests import forked
 
 Make = Callable[..., object]
 
@@ -480,7 +480,7 @@ def test_answers_have_the_fields_of_the_commands(agent: Make, project: Path) -> 
     from tests.frontends.cli.conftest import command, environment
 
     def said(*words: str) -> dict[str, object]:
-        done = subprocess.run(
+        done = forked.run(
             command([*words, "--json"]),
             cwd=project,
             env=environment(),
