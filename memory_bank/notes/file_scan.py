@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
+from memory_bank import stat_signature
 from memory_bank.errors import BadName, NoBank, StorageFailed
 from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX, TEXT_SUFFIXES
 from memory_bank.notes.folders import held, open_folder, stat_of
 from memory_bank.notes.unicode_form import nfc
+from memory_bank.stat_signature import StatSignature
 
-StatSignature = tuple[int, int, int, int]
-"""Size, mtime and ctime in ns, inode: they change whenever the file's bytes change."""
-
-_RACY_NS = 100_000_000
-"""A younger file may change without another signature, since file times are coarse."""
-_SKEW_NS = 60_000_000_000
-"""An mtime farther in the future was set by hand; then only the ctime counts."""
 UNKNOWN = ""
 """The signature of a file that must be read again."""
 _LINK = "symbolic link: not followed"
@@ -82,7 +76,7 @@ def scan_part(root: Path, path: str, found: Scan, folders: Collection[str] | Non
         raise _unreadable(str(root / path), error) from error
     reason = _no_note(path, stat.st_mode)
     if not reason:
-        found.files[path] = _signature(stat)
+        found.files[path] = stat_signature.signature(stat)
     return reason
 
 
@@ -107,28 +101,16 @@ def look(root: Path, paths: Collection[str]) -> Scan | None:
             continue
         if not (S_ISREG(stat.st_mode) and path.endswith(NOTE_SUFFIXES) and is_text(path)):
             return None
-        found.files[path] = _signature(stat)
+        found.files[path] = stat_signature.signature(stat)
     return found
 
 
 def signature(file: Path) -> StatSignature | None:
     """Return the signature of one file; None when there is none."""
     try:
-        return _signature(file.lstat())
+        return stat_signature.signature(file.lstat())
     except FileNotFoundError:
         return None
-
-
-def signature_of(stat: os.stat_result) -> StatSignature | None:
-    """Return the signature of a file by what the system knows of it; None for no plain file."""
-    return _signature(stat) if S_ISREG(stat.st_mode) else None
-
-
-def trusted(signature: StatSignature) -> bool:
-    """Tell whether a file's signature may be recorded: the file is not too young."""
-    _, mtime, ctime, _ = signature
-    now = time.time_ns()
-    return not (ctime > now - _RACY_NS or now - _RACY_NS < mtime < now + _SKEW_NS)
 
 
 def _walk(
@@ -214,10 +196,6 @@ def _pass(entry: os.DirEntry[str], path: str, found: Scan) -> None:
 
 def _shown(path: str) -> str:
     return path.encode("utf-8", "replace").decode()
-
-
-def _signature(stat: os.stat_result) -> StatSignature:
-    return stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino
 
 
 def is_text(path: str) -> bool:

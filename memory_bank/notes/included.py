@@ -12,10 +12,10 @@ from typing import TypeVar
 from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.inotify import InotifyQueue
 from memory_bank.notes import file_scan, folders
-from memory_bank.notes.file_scan import StatSignature, signature_of, trusted
 from memory_bank.notes.roots import History, Root, Watched
 from memory_bank.notes.unicode_form import nfc
 from memory_bank.source import Scan
+from memory_bank.stat_signature import StatSignature, signature_of, trusted
 
 Value = TypeVar("Value")
 Known = Callable[[Sequence[str]], "Collection[str] | None"]

@@ -13,10 +13,11 @@ from memory_bank.hints import Hint
 from memory_bank.inotify import InotifyQueue
 from memory_bank.notes import files, folders
 from memory_bank.notes.dates import in_name
-from memory_bank.notes.file_scan import UNKNOWN, StatSignature, look, scan, trusted
+from memory_bank.notes.file_scan import UNKNOWN, look, scan
 from memory_bank.notes.folders import Entry
 from memory_bank.notes.note import Meta
 from memory_bank.source import Committed, Dates, Scan, Signature
+from memory_bank.stat_signature import StatSignature, trusted
 
 _WRITING_SECONDS = 2.0
 """Seconds after the creation date of a new file in which its mtime is not an update."""

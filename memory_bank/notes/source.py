@@ -11,7 +11,7 @@ from memory_bank.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.notes import files
 from memory_bank.notes.dates import to_datetime
 from memory_bank.notes.decoding import decode
-from memory_bank.notes.file_scan import UNKNOWN, StatSignature, signature_of
+from memory_bank.notes.file_scan import UNKNOWN
 from memory_bank.notes.identity import etag
 from memory_bank.notes.link_targets import names_of, target_of
 from memory_bank.notes.note import Note
@@ -32,6 +32,7 @@ from memory_bank.source import (
     Unreadable,
     lines_between,
 )
+from memory_bank.stat_signature import StatSignature, signature_of
 from memory_bank.tokens import estimate
 
 READER = "7"

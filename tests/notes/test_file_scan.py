@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 
 from memory_bank.errors import NoBank
 from memory_bank.notes import file_scan
-from memory_bank.notes.file_scan import trusted
 
 
 def test_every_markdown_file_at_any_depth_is_met(folder: Path) -> None:
@@ -114,28 +112,3 @@ def test_a_stamp_tells_of_a_change(folder: Path) -> None:
     assert first == file_scan.signature(file)
     file.write_text("two!")
     assert file_scan.signature(file) != first
-
-
-NOW = 1_800_000_000_000_000_000
-SECOND = 1_000_000_000
-
-
-@pytest.mark.parametrize(
-    ("mtime", "ctime", "known"),
-    [
-        (-10, -10, True),
-        (-0.01, -0.01, False),
-        (-10, -0.01, False),
-        (+5, -10, False),
-        (+86400, -10, True),
-        (-86400 * 365 * 40, -10, True),
-        (-10, +3600, False),
-    ],
-    ids=["old", "young", "restored just now", "another clock", "set by hand", "1986", "clock set"],
-)
-def test_a_stamp_is_recorded_once_a_change_would_show(
-    monkeypatch: pytest.MonkeyPatch, mtime: float, ctime: float, known: bool
-) -> None:
-    monkeypatch.setattr(time, "time_ns", lambda: NOW)
-    signature = (7, NOW + int(mtime * SECOND), NOW + int(ctime * SECOND), 5)
-    assert trusted(signature) is known
