@@ -6,45 +6,13 @@ A repository's settings can name programs and hosts; none of these is started or
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
+from memory_bank.repo import git_process
+from memory_bank.repo.git_process import run as _run
 from memory_bank.source import Committed
 
-LIMIT = 5.0
-"""Time limit of one git command in seconds; the history of 100,000 commits takes two and a half.
-After one timeout, a process does not run git again."""
-
-_KILL_SECONDS = 1.0
-"""Seconds to wait for a killed git process."""
-
-_ALLOWED = {
-    "GIT_ALLOW_PROTOCOL": "none",  # before protocol.*.allow, remote helpers, ssh and proxies
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_LITERAL_PATHSPECS": "1",
-    "GIT_TRACE2": "0",
-    "GIT_TRACE2_EVENT": "0",
-    "GIT_TRACE2_PERF": "0",
-    "LC_ALL": "C",
-}
-"""The only variables of git in its environment, and the language of its output."""
-_OTHER_PROGRAMS = frozenset({"SSH_ASKPASS", "PAGER", "EDITOR", "VISUAL"})
-_SETTINGS = (
-    "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.pager=cat", "core.askPass=",
-    "core.sshCommand=", "core.gitProxy=", "core.alternateRefsCommand=", "core.attributesFile=",
-    "credential.helper=", "diff.external=", "diff.ignoreSubmodules=all", "submodule.recurse=false",
-    "gpg.program=", "gpg.openpgp.program=", "gpg.x509.program=", "gpg.ssh.program=",
-    "gpg.ssh.defaultKeyCommand=", "log.showSignature=false", "log.mailmap=false", "mailmap.blob=",
-    "mailmap.file=", "protocol.allow=never", "core.quotePath=false",
-)  # fmt: skip
-"""They override settings in files. Drivers of `filter`, `diff` and `merge` have arbitrary names and
-can't be overridden, so no command here reads a file of the work tree, shows a diff, merges,
-fetches, pushes, signs or edits."""
 _PLAIN = ("--no-ext-diff", "--no-textconv", "-O/dev/null")
 _ORDINARY = (*_PLAIN, "--no-mailmap", "--no-show-signature")
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
@@ -62,12 +30,6 @@ _LAST_SECOND = 253_402_300_799
 """Last second of the year 9999; later times are invalid."""
 
 
-class _State:
-    """Whether a git command of this process timed out."""
-
-    timed_out = False
-
-
 def worktree(folder: Path) -> Path | None:
     """Return the work tree that holds a folder; None outside git."""
     for place in (folder, *folder.parents):
@@ -79,11 +41,12 @@ def worktree(folder: Path) -> Path | None:
 def problem(folder: Path) -> str:
     """Return why git can't read the work tree that holds a folder; empty if it can."""
     tree = worktree(folder)
-    if tree is None or (not _State.timed_out and _run(tree, "rev-parse", "--git-dir") is not None):
+    gave_up = git_process.State.timed_out
+    if tree is None or (not gave_up and _run(tree, "rev-parse", "--git-dir") is not None):
         return ""
-    if _State.timed_out:
-        return f"git did not answer within {LIMIT:g} seconds and is not asked again"
-    if _program() is None:
+    if git_process.State.timed_out:
+        return f"git did not answer within {git_process.LIMIT:g} seconds and is not asked again"
+    if git_process.program() is None:
         return "git is not installed"
     return f"git can't read the repository {tree}: try `git status` there"
 
@@ -139,7 +102,7 @@ def history(tree: Path, folder: Path, paths: Sequence[str] = (".",)) -> dict[str
     wanted = [prefix + path if path != "." else prefix or "." for path in paths]
     log = _run(
         tree, "log", *_ORDINARY, "--reverse", "--format=%x1e%at", "-z", "--name-status",
-        _renames(tree), "--diff-filter=AMRT", "--", *wanted,
+        renames_option(tree), "--diff-filter=AMRT", "--", *wanted,
     )  # fmt: skip
     listed = _run(tree, "ls-tree", "-r", "-z", "HEAD", "--", *wanted)
     if log is None or listed is None:
@@ -246,7 +209,7 @@ def _prefix(tree: Path, folder: Path) -> str:
     return "" if below == "." else f"{below}/"
 
 
-def _renames(tree: Path, partial: str = "--no-renames") -> str:
+def renames_option(tree: Path, partial: str = "--no-renames") -> str:
     """Return git's option for renames; in a partial clone, one that reads no blobs."""
     return partial if _run(tree, "config", "--get-regexp", _PARTIAL) else "--find-renames"
 
@@ -258,7 +221,7 @@ def moved(tree: Path, paths: Collection[str]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     wanted = {path: path for path in paths if _may_be_named(path)}
-    how = _renames(tree, "--find-renames=100%") if paths else ""
+    how = renames_option(tree, "--find-renames=100%") if paths else ""
     for _ in range(_MAX_RENAMES):
         if not wanted:
             break
@@ -315,65 +278,3 @@ def ignores(tree: Path, file: Path) -> bool:
     # check-ignore always takes literal paths, and refuses the option
     asked = ("--no-literal-pathspecs", "check-ignore", "--quiet", "--", str(file))
     return _run(tree, *asked) is not None
-
-
-def _run(tree: Path, *words: str) -> str | None:
-    """Run a read-only git command; return its output, or None if it fails."""
-    program = None if _State.timed_out else _program()
-    if program is None:
-        return None
-    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
-    try:
-        process = subprocess.Popen(  # noqa: S603  (fixed words, paths behind --)
-            [program, "-C", str(tree), "--no-pager", *settings, *words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=_environment(),
-            start_new_session=True,  # without a terminal for prompts; killed with its children
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )
-    except OSError:
-        return None
-    try:
-        found, _ = process.communicate(timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        _State.timed_out = True
-        return None
-    finally:
-        _end(process)
-    return found.decode("utf-8", "surrogateescape") if process.returncode == 0 else None
-
-
-def _program() -> str | None:
-    """Return the path of git, from absolute folders of PATH only."""
-    name = "git.exe" if os.name == "nt" else "git"
-    for place in os.get_exec_path():
-        file = os.path.join(place, name)  # noqa: PTH118  (start-up: for each answer)
-        if os.path.isabs(place) and os.access(file, os.X_OK):  # noqa: PTH117
-            return file
-    return None
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment without variables of git, which a hook or a client may have set."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.upper().startswith("GIT_") and name.upper() not in _OTHER_PROGRAMS
-    }
-    return {**kept, **_ALLOWED}
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill git with its children, if it still runs."""
-    if process.poll() is not None:
-        return
-    if os.name == "nt":
-        process.kill()
-    else:
-        os.killpg(process.pid, signal.SIGKILL)
-    if process.stdout is not None:
-        process.stdout.close()
-    with suppress(subprocess.TimeoutExpired):  # blocked by a disk
-        process.wait(_KILL_SECONDS)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.repo import git as asked
+from memory_bank.repo import git_log, git_process
 from tests.repo import hostile
 
 Git = Callable[..., str]
@@ -17,7 +18,7 @@ Git = Callable[..., str]
 @pytest.fixture(autouse=True)
 def heard(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget that git kept the process waiting in a test before."""
-    monkeypatch.setattr(asked._State, "timed_out", False)
+    monkeypatch.setattr(git_process.State, "timed_out", False)
 
 
 def ask_everything(project: Path) -> bool:
@@ -29,6 +30,8 @@ def ask_everything(project: Path) -> bool:
         asked.ignores(project, project / ".memories/sessions/a.md"),
         asked.trackable(project, [project / ".memories/facts/bm25.md"]),
         asked.moved(project, ["src/index.py"]) == {},
+        git_log.extent(project),
+        git_log.changes(project, [asked.head(project) or "none"], exact=False),
     )
     return all(answers)
 
@@ -222,7 +225,7 @@ def test_missing_blobs_are_not_fetched(
         git(clone, "config", name, value)
     git(clone, "config", "--add", "remote.origin.promisor", "true")
     if old:
-        monkeypatch.delitem(asked._ALLOWED, "GIT_NO_LAZY_FETCH")
+        monkeypatch.delitem(git_process._ALLOWED, "GIT_NO_LAZY_FETCH")
     found = asked.history(clone, clone / ".memories")
     assert found is not None
     assert {"facts/bm25.md", "facts/moved.md"} <= set(found)
@@ -234,6 +237,7 @@ def test_missing_blobs_are_not_fetched(
     monkeypatch.setattr(asked, "_PARTIAL", "nothing")
     asked.history(clone, clone / ".memories")  # where nobody says that blobs are missing
     asked.moved(clone, gone)
+    git_log.changes(clone, git(clone, "rev-list", "HEAD").split(), exact=False)
     assert not (tmp_path / "sprung").exists()
 
 
@@ -362,7 +366,7 @@ def test_git_that_hangs_is_waited_for_once_and_ended_with_its_children(
     hanging.write_text(f"#!/bin/sh\nsleep 61 &\necho $! > {tmp_path}/child\nwait\n")
     hanging.chmod(0o755)
     monkeypatch.setenv("PATH", str(hanging.parent), prepend=os.pathsep)
-    monkeypatch.setattr(asked, "LIMIT", 0.5)
+    monkeypatch.setattr(git_process, "LIMIT", 0.5)
     start = time.monotonic()
     assert not ask_everything(project)
     assert "did not answer within 0.5 seconds" in asked.problem(project)
