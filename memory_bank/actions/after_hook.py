@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from memory_bank.actions.killed_sessions import end_killed
 from memory_bank.actions.session_compression import compress
 from memory_bank.actions.sessions import end_session
 from memory_bank.bank import Bank, open_bank
@@ -14,9 +15,9 @@ from memory_bank.sessions.queue import EventQueue
 def run(root: str, session_id: str, kind: str, tokens: tuple[int, int]) -> list[str]:
     """Store a session's tokens, compress what waits, and end the session at its end.
 
-    At the start of a session, what others have left is compressed too. Events that the client's
-    model is to compress wait for the session's end. Returns problems. Raises
-    MemoryBankError.
+    At the start of a session, what others have left is compressed too, and those whose programs
+    were killed are ended. Events that the client's model is to compress wait for the session's end.
+    Returns problems. Raises MemoryBankError.
     """
     with open_bank(root) as bank:
         _count(bank, session_id, tokens)
@@ -26,7 +27,9 @@ def run(root: str, session_id: str, kind: str, tokens: tuple[int, int]) -> list[
             return []
         if kind != "start" and bank.settings.compression.mode == "client":
             return []  # the client's server, which can ask its model, does it at the end
-        return compress(bank, "" if kind == "start" else session_id).problems
+        if kind != "start":
+            return compress(bank, session_id).problems
+        return [*compress(bank).problems, *end_killed(bank, session_id)]
 
 
 def _count(bank: Bank, session_id: str, tokens: tuple[int, int]) -> None:

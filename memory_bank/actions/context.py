@@ -9,7 +9,7 @@ from typing import Any
 
 from memory_bank import note_rows
 from memory_bank.actions.session_compression import compress_now
-from memory_bank.actions.session_state import project_of
+from memory_bank.actions.session_state import last_moment, project_of
 from memory_bank.bank import Bank, View
 from memory_bank.errors import BadInput, NoteNotFound
 from memory_bank.manifest import filters, neighbourhood, sections
@@ -151,7 +151,7 @@ def _find(
     return _Found(
         sessions=tuple(sorted(read, key=lambda one: one.started_at, reverse=True)),
         superseded=frozenset(sections.superseded(view.manifest, numbers)),
-        changed=tuple(_changed(view, _end(last))) if last else (),
+        changed=tuple(_changed(view, last_moment(last))) if last else (),
     )
 
 
@@ -161,13 +161,6 @@ def _read(bank: Bank, row: NoteRow) -> Session | None:
         return note_format.parse(row.path, bank.store.read_bytes(row.path))
     except NoteNotFound:
         return None
-
-
-def _end(session: Session) -> datetime:
-    """Return when something last happened in a session."""
-    moments = [one.created_at for one in session.prompts]
-    moments += [one.created_at for one in session.observations]
-    return max(session.ended_at or session.started_at, *moments, session.started_at)
 
 
 def _changed(view: View, since: datetime) -> Iterator[ChangedNote]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from memory_bank.actions.session_state import opened, project_of
+from memory_bank.actions.session_state import is_idle, opened, project_of
 from memory_bank.bank import Bank
 from memory_bank.manifest.entries import SESSION_ID
 from memory_bank.note_rows import NoteRow
@@ -50,7 +50,12 @@ def _running(bank: Bank, store: NoteStore) -> str:
             known = store.queue.session(found)
             if known is None or known.ended_at is None:
                 return found  # a program may have begun another session since it set the variable
-    running = store.queue.open_sessions(project_of(bank))
+    project = project_of(bank)
+    running = [
+        one.session_id
+        for one in store.queue.open_sessions()
+        if one.project == project and not is_idle(store, one)
+    ]
     return running[0] if len(running) == 1 else ""
 
 

@@ -21,10 +21,13 @@ from memory_bank.sessions.model import GitState, Session
 from memory_bank.sessions.note_format import TYPE
 from memory_bank.sessions.note_store import Find, NoteStore
 from memory_bank.sessions.note_text import one_line
-from memory_bank.sessions.queue import EventQueue
+from memory_bank.sessions.queue import EventQueue, OpenSession
 from memory_bank.sessions.redacted import Redact
 from memory_bank.sessions.redaction import redact
 
+IDLE = timedelta(hours=6)
+"""Time without an event after which a session is no longer taken to go on: longer than a command
+runs or a person reads. Its program was killed, or is open unused; its next event resumes it."""
 _RECENT = timedelta(hours=1)
 _GIT_SECONDS = 60.0
 """Seconds for which the state of git is kept while the files of its HEAD stay the same."""
@@ -110,6 +113,22 @@ def check_captured(bank: Bank) -> None:
 def project_of(bank: Bank) -> str:
     """Return the name of a bank's project: of the repository's main work tree, else its folder."""
     return project_name(str(bank.layout.project))
+
+
+def last_moment(session: Session) -> datetime:
+    """Return when something last happened in a session."""
+    moments = [one.created_at for one in session.prompts]
+    moments += [one.created_at for one in session.observations]
+    return max(session.ended_at or session.started_at, *moments, session.started_at)
+
+
+def is_idle(store: NoteStore, one: OpenSession) -> bool:
+    """Tell whether nothing has happened for long in a session that has not ended."""
+    since = datetime.now(UTC) - IDLE
+    if one.last_moment >= since.timestamp():
+        return False
+    known = store.get_session(one.session_id)
+    return known is None or last_moment(known) < since
 
 
 class _Kept(NamedTuple):

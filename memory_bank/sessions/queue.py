@@ -53,6 +53,16 @@ class Received(NamedTuple):
     created_at: float
 
 
+class OpenSession(NamedTuple):
+    """A session that has not ended."""
+
+    session_id: str
+    project: str
+    last_moment: float
+    """That of its last prompt, of its last event that waits, or of its start, in seconds since
+    1970; compressed events are in its note."""
+
+
 class News(NamedTuple):
     """What happened in a session, for subscribers in any process."""
 
@@ -163,10 +173,20 @@ class EventQueue(QueueFile):
         """Return all sessions with their prompts, the first started first."""
         return self._sessions("", ())
 
-    def open_sessions(self, project: str) -> list[str]:
-        """Return the ids of the sessions of a project that have not ended."""
-        sql = "SELECT session_id FROM sessions WHERE ended_at IS NULL AND project = ?"
-        return [str(row[0]) for row in self._rows(sql, (project,))]
+    def open_sessions(self) -> list[OpenSession]:
+        """Return the sessions that have not ended, the first started first."""
+        return [OpenSession(*row) for row in self._rows(queue_rows.OPEN_SESSIONS)]
+
+    def without_summary(self, before: float) -> list[str]:
+        """Return the ids of the sessions with prompts that ended before a time without a summary.
+
+        The process that makes it was killed.
+        """
+        sql = (
+            "SELECT session_id FROM sessions WHERE ended_at < ? AND summary = '' AND EXISTS"
+            " (SELECT 1 FROM prompts WHERE session_id = sessions.session_id) ORDER BY started_at"
+        )
+        return [str(row[0]) for row in self._rows(sql, (before,))]
 
     def asked(self, session_id: str) -> bool:
         """Tell whether a session was asked what it learned."""

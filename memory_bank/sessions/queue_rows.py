@@ -23,6 +23,16 @@ EVENT = (
     " cwd, tokens, batch FROM events"
 )
 """Selects what `event_of` takes."""
+OPEN_SESSIONS = (
+    "SELECT session_id, project, max(started_at, {}) FROM sessions WHERE ended_at IS NULL"
+    " ORDER BY started_at, session_id"
+).format(
+    ", ".join(
+        f"coalesce((SELECT max(created_at) FROM {table} WHERE session_id = sessions.session_id), 0)"
+        for table in ("prompts", "events")
+    )
+)
+"""Selects the fields of `OpenSession`."""
 SESSION_STARTED = "SessionStarted"
 
 MOST_NEWS = 10_000
