@@ -1,0 +1,70 @@
+"""The comments of a source file, of which those above a definition are its doc text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_bank.repo.languages.base import text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_MOST_LINES = 200
+_OPENS = re.compile(r"^\s*(?:/\*[*!]?|//[/!]?|#+!?|--+|<!--)[ \t]?")
+_CLOSES = re.compile(r"\s*\*+/\s*$")
+_STAR = re.compile(r"^\s*\*(?!/)[ \t]?")
+_TAG = re.compile(r"</?(?:summary|remarks|para|param|returns|exception|c|see|inheritdoc)\b[^>]*>")
+
+
+class _Comment(NamedTuple):
+    row: int
+    text: str
+
+
+class Comments:
+    """The comments that stand on lines of their own, in order."""
+
+    def __init__(self, data: bytes) -> None:
+        """Read no comment yet of a file's bytes."""
+        self._data = data
+        self._by_end: dict[int, _Comment] = {}
+
+    def add(self, node: Node) -> None:
+        """Add a comment."""
+        start = node.start_byte
+        before = self._data[self._data.rfind(b"\n", 0, start) + 1 : start]
+        if before.strip():
+            return  # it belongs to the code before it
+        row, column = node.end_point
+        last = row - 1 if column == 0 and row > node.start_point[0] else row
+        self._by_end[last] = _Comment(node.start_point[0], text_of(node))
+
+    def above(self, row: int) -> tuple[int, str]:
+        """Return the row where the comments directly above a row begin, and their text."""
+        texts = list[str]()
+        while len(texts) < _MOST_LINES and (found := self._by_end.get(row - 1)):
+            if found.text.startswith("#!"):
+                break
+            texts.append(found.text)
+            row = found.row
+        return row, plain("\n".join(reversed(texts)))
+
+    def at_top(self) -> str:
+        """Return the text of the comments that the file begins with."""
+        texts, row = list[str](), 0
+        for last, one in self._by_end.items():
+            if one.row != row or len(texts) == _MOST_LINES:
+                break
+            texts.append("" if one.text.startswith("#!") else one.text)
+            row = last + 1
+        return plain("\n".join(texts).strip())
+
+
+def plain(text: str) -> str:
+    """Return a comment without its signs."""
+    lines = list[str]()
+    for line in _CLOSES.sub("", text).split("\n"):
+        bare = _OPENS.sub("", line) if _OPENS.match(line) else _STAR.sub("", line)
+        lines.append(_CLOSES.sub("", _TAG.sub("", bare)).rstrip())
+    return "\n".join(lines).strip()

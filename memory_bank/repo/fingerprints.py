@@ -1,0 +1,39 @@
+"""Fingerprints of code, which stay when only its layout, comments or place change."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from blake3 import blake3
+
+DIGITS = 16
+OPEN, CLOSE = "\x02", "\x03"
+"""Stand for the start and end of a block that only the layout shows."""
+_CLOSING = frozenset(")]}")
+
+
+class Tokens:
+    """The tokens of a file without comments and docs, in order, with the bytes where they start."""
+
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._texts: list[str] = []
+
+    def add(self, start: int, text: str) -> None:
+        """Add the next token; a comma before a closing bracket is dropped, as formatters add it."""
+        if text in _CLOSING and self._texts and self._texts[-1] == ",":
+            self._texts.pop()
+            self._starts.pop()
+        self._starts.append(start)
+        self._texts.append(text)
+
+    def fingerprint(self, start: int, end: int) -> str:
+        """Return the hex digits of the tokens between two bytes: BLAKE3 of their texts."""
+        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        return fingerprint(self._texts[first:last])
+
+
+def fingerprint(tokens: Sequence[str]) -> str:
+    """Return the hex digits of some tokens."""
+    return blake3("\0".join(tokens).encode("utf-8", "replace")).hexdigest()[:DIGITS]

@@ -1,0 +1,1 @@
+"""What the parser must know of each programming language, one file each."""

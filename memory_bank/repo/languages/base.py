@@ -1,0 +1,133 @@
+"""The rules of a programming language, by which the parser finds symbols, imports and tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memory_bank.repo.code import Import
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_BLANKS = re.compile(r"\s+")
+_IDENTIFIER_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_CALLED = re.compile(r"[\w$@]+(?:(?:\.|::|->|\?\.|!\.)[\w$]+[?!]?)*$|[\w$]+[?!]$")
+EMPTY: Mapping[str, Any] = {}
+MOST_TEXT = 300
+"""Characters of a signature, a call or a title that are kept."""
+
+
+class Definition(NamedTuple):
+    """A node that defines a name."""
+
+    name: str
+    """May have dots: `Type.method` of a method that is defined outside its type."""
+    kind: str
+    node: Node
+    """All of it, with decorators."""
+    body: Node | None = None
+    """What follows the signature."""
+    doc: str | None = None
+    """Its doc text, if it stands inside; None to read the comments above."""
+
+
+class Case(NamedTuple):
+    """A node that is a test, or a group of tests."""
+
+    title: str
+    framework: str
+    group: bool = False
+    """Whether it is only a group of tests."""
+
+
+class Rules(NamedTuple):
+    """The rules of one language. Functions get a node each, and return None or nothing for most."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    grammar: str
+    """The module of its grammar."""
+    kinds: Mapping[str, str]
+    """Types of nodes that define the name in their field `name`, with the kind of symbol."""
+    calls: Mapping[str, str]
+    """Types of nodes that call something, with the field of its name."""
+    entry: str = "language"
+    """The function of the grammar's module which returns it."""
+    names: tuple[str, ...] = ()
+    """Names of files without a suffix."""
+    programs: tuple[str, ...] = ()
+    """Interpreters that a first line `#!` may name."""
+    define: Mapping[str, Callable[[Node], Iterable[Definition]]] = EMPTY
+    """Types of nodes that may define other names, with a function that returns them."""
+    wrappers: frozenset[str] = frozenset()
+    """Types of nodes around a definition that belong to it, such as decorators and `export`."""
+    containers: Mapping[str, Callable[[Node], str]] = EMPTY
+    """Types of nodes that qualify the names inside but are no symbols, with the name."""
+    comments: frozenset[str] = frozenset(["comment"])
+    inner_doc: Callable[[Node], str | None] = lambda _: None
+    """Returns the doc text inside a definition, or of the whole file; None if it has none."""
+    no_code: Mapping[str, Callable[[Node], bool]] = EMPTY
+    """Types of nodes that may be documentation, with a function that tells."""
+    blocks: frozenset[str] = frozenset()
+    """Types of nodes that only their layout shows."""
+    quotes: frozenset[str] = frozenset()
+    """Types of leaves that open or close a text, whose form says nothing."""
+    imports: Mapping[str, Callable[[Node], Iterable[Import]]] = EMPTY
+    """Types of nodes that import something, with a function that returns it."""
+    tests: Mapping[str, Callable[[Node], Case | None]] = EMPTY
+    """Types of nodes that may be tests or groups of tests, with a function that returns them."""
+    test_files: re.Pattern[str] | None = None
+    """Matches the paths of files that may hold tests; None if all may."""
+
+
+def text_of(node: Node | None) -> str:
+    """Return the text of a node; empty for None."""
+    return "" if node is None or node.text is None else node.text.decode("utf-8", "replace")
+
+
+def line_of(node: Node) -> int:
+    """Return the 1-based line where a node starts."""
+    return node.start_point[0] + 1
+
+
+def flat(text: str) -> str:
+    """Return a text on one line, of bounded length."""
+    found = _BLANKS.sub(" ", text[: 4 * MOST_TEXT]).strip()
+    return found if len(found) <= MOST_TEXT else found[: MOST_TEXT - 1] + "…"
+
+
+def named(node: Node, field: str = "name") -> str:
+    """Return the text of a field of a node, on one line; empty if it has none."""
+    return flat(text_of(node.child_by_field_name(field)))
+
+
+def called(node: Node | None) -> str:
+    """Return the name that is called, as written; of the result of another call, its last part."""
+    text = flat(text_of(node))
+    if not text or not (found := _CALLED.search(text)):
+        return ""
+    return found[0].lstrip(".:->?!")
+
+
+def unquoted(text: str) -> str:
+    """Return a literal text without its quotes."""
+    found = text.strip()
+    for mark in ('"""', "'''", '"', "'", "`"):
+        if found.startswith(mark) and found.endswith(mark) and len(found) >= 2 * len(mark):
+            return found[len(mark) : -len(mark)]
+    return found
+
+
+def words(name: str, *prefixes: str) -> str:
+    """Return an identifier as words in lower case, without a prefix such as `test`."""
+    parts = [part.lower() for part in _IDENTIFIER_PART.findall(name)]
+    if len(parts) > 1 and parts[0] in prefixes:
+        parts = parts[1:]
+    return " ".join(parts)
+
+
+def inside(node: Node, *types: str) -> Iterator[Node]:
+    """Yield the children of a node that have one of some types."""
+    return (child for child in node.named_children if child.type in types)

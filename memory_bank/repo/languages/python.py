@@ -1,0 +1,117 @@
+"""The rules of Python."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memory_bank.repo.code import Import
+from memory_bank.repo.languages.base import (
+    Case,
+    Definition,
+    Rules,
+    flat,
+    line_of,
+    named,
+    text_of,
+    unquoted,
+    words,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_CLASS, _STATEMENT = "class_definition", "expression_statement"
+_TEXTS = ("string", "concatenated_string")
+_CONSTANT = re.compile(r"_{0,2}[A-Z][A-Z0-9_]*")
+_TEST_FILE = re.compile(r"(?:^|/)(?:tests?/.*|test_[^/]*|[^/]*_tests?|tests?)\.py$")
+_PREFIX = re.compile(r"^[rRbBuUfF]{0,2}(?=['\"])")
+
+
+def _constants(node: Node) -> Iterator[Definition]:
+    """Yield the constants of a module or class."""
+    assigned, holder = node.named_children[0], node.parent
+    if node.named_child_count != 1 or assigned.type != "assignment":
+        return
+    if holder is None or not (
+        holder.type == "module" or (holder.parent is not None and holder.parent.type == _CLASS)
+    ):
+        return
+    name = named(assigned, "left")
+    if _CONSTANT.fullmatch(name):
+        yield Definition(name, "constant", node)
+
+
+def _doc(node: Node) -> str | None:
+    """Return the docstring of a definition or module."""
+    body = node if node.type == "module" else node.child_by_field_name("body")
+    first = (
+        next((one for one in body.named_children if one.type != "comment"), None) if body else None
+    )
+    if first is None or first.type != _STATEMENT or not first.named_children:
+        return None
+    text = first.named_children[0]
+    if text.type not in _TEXTS:
+        return None
+    summary, _, rest = unquoted(_PREFIX.sub("", text_of(text))).partition("\n")
+    return f"{summary.strip()}\n{textwrap.dedent(rest)}".strip()
+
+
+def _import(node: Node) -> Iterator[Import]:
+    for one in node.named_children:
+        target = one.child_by_field_name("name") if one.type == "aliased_import" else one
+        yield Import(flat(text_of(target)), (), line_of(node))
+
+
+def _import_from(node: Node) -> Iterator[Import]:
+    names = [
+        text_of(one.child_by_field_name("name") if one.type == "aliased_import" else one)
+        for one in node.children_by_field_name("name")
+    ]
+    yield Import(named(node, "module_name") or "__future__", tuple(map(flat, names)), line_of(node))
+
+
+def _is_text(node: Node) -> bool:
+    """Tell whether a statement is only a text, such as a docstring."""
+    return node.named_child_count == 1 and node.named_children[0].type in _TEXTS
+
+
+def _test_class(node: Node) -> Case | None:
+    name, bases = named(node), named(node, "superclasses")
+    if not name.startswith("Test") and "TestCase" not in bases:
+        return None
+    title = words(name, "test").removesuffix(" tests").removesuffix(" test")
+    return Case(title, "unittest" if "TestCase" in bases else "pytest", group=True)
+
+
+def _test_function(node: Node) -> Case | None:
+    name = named(node)
+    if not name.startswith("test"):
+        return None
+    title, said = words(name, "test"), (_doc(node) or "").strip().partition("\n")[0]
+    return Case(f"{title}: {said}" if said else title, "pytest")
+
+
+RULES = Rules(
+    name="python",
+    suffixes=(".py", ".pyi", ".pyw"),
+    grammar="tree_sitter_python",
+    programs=("python", "python3"),
+    kinds={"function_definition": "function", _CLASS: "class"},
+    define={_STATEMENT: _constants},
+    wrappers=frozenset(["decorated_definition"]),
+    calls={"call": "function"},
+    inner_doc=_doc,
+    no_code={_STATEMENT: _is_text},
+    blocks=frozenset(["block"]),
+    quotes=frozenset(["string_start", "string_end"]),
+    imports={
+        "import_statement": _import,
+        "import_from_statement": _import_from,
+        "future_import_statement": _import_from,
+    },
+    tests={_CLASS: _test_class, "function_definition": _test_function},
+    test_files=_TEST_FILE,
+)

@@ -1,0 +1,266 @@
+"""Walk the syntax tree of a file, and gather its symbols, imports and tests."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from memory_bank.repo.code import Import, Intent, ParsedFile, Symbol
+from memory_bank.repo.comments import Comments
+from memory_bank.repo.fingerprints import CLOSE, OPEN, Tokens
+from memory_bank.repo.languages.base import (
+    Case,
+    Definition,
+    Rules,
+    called,
+    flat,
+    named,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_MOST_NODES = 3_000_000
+_MOST_FOUND = 20_000
+"""Maximum numbers of nodes, and of symbols, that are read of one file."""
+_MOST_CALLS = 200
+"""Maximum number of names that one symbol calls."""
+_MOST_DOC = 4_000
+"""Characters of a doc text that are kept."""
+_NODES_BETWEEN = 20_000
+"""Nodes between two looks at the clock."""
+_TYPES = frozenset(["class", "interface", "enum", "type"])
+"""Kinds whose functions are methods."""
+
+
+@dataclass(slots=True)
+class _Scope:
+    """A definition, container or test around the nodes that are being read."""
+
+    end: int
+    """The byte after its last."""
+    prefix: tuple[str, ...]
+    """The names that qualify those inside."""
+    kind: str = ""
+    titles: tuple[str, ...] = ()
+    """The words of the tests around it."""
+    calls: dict[str, None] = field(default_factory=dict)
+    symbol: int = -1
+    """Its place among the symbols; -1 if it is none."""
+    test: int = -1
+
+
+class TreeWalk:
+    """One walk through the tree of a file."""
+
+    def __init__(self, rules: Rules, data: bytes, last: float) -> None:
+        """Read a file by the rules of its language, until a time of the monotonic clock."""
+        self._rules = rules
+        tables = (rules.kinds, rules.define, rules.containers, rules.imports, rules.tests)
+        self._watched = frozenset(chain.from_iterable(tables))
+        self._data = data
+        self._last = last
+        self._scopes = [_Scope(len(data) + 1, ())]
+        self._blocks: list[int] = []
+        self._tokens = Tokens()
+        self._comments = Comments(data)
+        self._symbols: list[Symbol] = []
+        self._spans: list[tuple[int, int]] = []
+        self._imports: list[Import] = []
+        self._tests: list[Intent] = []
+        self._closed: list[_Scope] = []
+        self._problem = ""
+
+    def run(self, root: Node) -> ParsedFile:
+        """Read all nodes."""
+        doc = self._rules.inner_doc(root)
+        for number, node in enumerate(_nodes(root, self._enters), 1):
+            self._read(node)
+            if number >= _MOST_NODES or len(self._symbols) >= _MOST_FOUND:
+                self._problem = "only its first part is read: it is too large"
+                break
+            if number % _NODES_BETWEEN == 0 and time.monotonic() > self._last:
+                self._problem = "only its first part is read: it takes too long"
+                break
+        self._close(len(self._data) + 2)
+        if not self._problem and root.has_error:
+            self._problem = "the parser does not understand all of it"
+        symbols = tuple(
+            one._replace(fingerprint=self._tokens.fingerprint(*span))
+            for one, span in zip(self._symbols, self._spans, strict=True)
+        )
+        if doc is None:
+            doc = self._comments.at_top()
+        return ParsedFile(
+            self._rules.name, symbols, tuple(self._imports), tuple(self._tests),
+            doc[:_MOST_DOC], self._problem,
+        )  # fmt: skip
+
+    def _enters(self, node: Node) -> bool:
+        """Tell whether the nodes inside are read."""
+        kind = node.type
+        if kind in self._rules.comments:
+            return False
+        is_doc = self._rules.no_code.get(kind)
+        return is_doc is None or not is_doc(node)
+
+    def _read(self, node: Node) -> None:
+        kind, rules, start = node.type, self._rules, node.start_byte
+        if self._scopes[-1].end <= start:
+            self._close(start)
+        while self._blocks and self._blocks[-1] <= start:
+            self._tokens.add(self._blocks.pop(), CLOSE)
+        if kind in rules.comments:
+            self._comments.add(node)
+            return
+        if not node.is_named or not node.child_count:
+            self._token(node)
+        if not node.is_named:
+            return
+        if kind in rules.blocks:
+            self._tokens.add(start, OPEN)
+            self._blocks.append(node.end_byte)
+        if kind in self._watched:
+            self._found(node, kind)
+        if kind in rules.calls and (name := called(node.child_by_field_name(rules.calls[kind]))):
+            self._called(name)
+
+    def _found(self, node: Node, kind: str) -> None:
+        """Take what a node defines, imports or tests."""
+        rules = self._rules
+        if kind in rules.imports:
+            self._imports += rules.imports[kind](node)
+        if kind in rules.containers and (name := rules.containers[kind](node)):
+            self._open(node.end_byte, name, "type")
+        test = rules.tests[kind](node) if kind in rules.tests else None
+        definitions = chain(
+            rules.define[kind](node) if kind in rules.define else (), self._plain(node, kind)
+        )
+        for number, one in enumerate(definitions):
+            self._define(one)
+            if test and not number:
+                self._test(test, node, self._scopes[-1])
+                test = None
+        if test:
+            self._test(test, node, self._open(node.end_byte))
+
+    def _plain(self, node: Node, kind: str) -> Iterator[Definition]:
+        """Yield the definition that the table of kinds says."""
+        if kind in self._rules.kinds and (name := named(node)):
+            yield Definition(name, self._rules.kinds[kind], node, node.child_by_field_name("body"))
+
+    def _define(self, one: Definition) -> None:
+        around = self._scopes[-1]
+        whole = one.node
+        while whole.parent is not None and whole.parent.type in self._rules.wrappers:
+            whole = whole.parent
+        row = whole.start_point[0]
+        doc = one.doc if one.doc is not None else self._rules.inner_doc(one.node)
+        above, text = self._comments.above(row)
+        kind = "method" if one.kind == "function" and around.kind in _TYPES else one.kind
+        scope = self._open(one.node.end_byte, one.name, kind)
+        scope.symbol = len(self._symbols)
+        name, doc = ".".join(scope.prefix), (text if doc is None else doc)[:_MOST_DOC]
+        signature = self._signature(one)
+        self._symbols.append(Symbol(name, kind, signature, doc, above + 1, _end_line(whole), ""))
+        self._spans.append((whole.start_byte, whole.end_byte))
+
+    def _signature(self, one: Definition) -> str:
+        end = one.body.start_byte if one.body else one.node.end_byte
+        text = self._data[one.node.start_byte : end].decode("utf-8", "replace")
+        if one.body is None and one.kind == "constant":
+            text = text.partition("\n")[0]
+        return flat(text).removesuffix("=>").rstrip(" {:=;")
+
+    def _test(self, test: Case, node: Node, scope: _Scope) -> None:
+        """Take a test, or a group, whose scope was opened last."""
+        around = self._scopes[-2]
+        if test.group:
+            scope.titles = (*around.titles, test.title)
+            return
+        scope.titles, scope.test = around.titles, len(self._tests)
+        line = node.start_point[0] + 1
+        title = flat(" > ".join(filter(None, (*around.titles, test.title))))
+        symbol = self._symbols[scope.symbol].qualified if scope.symbol >= 0 else ""
+        end = _end_line(node)
+        self._tests.append(Intent(title, self._line(node), line, end, test.framework, symbol))
+
+    def _line(self, node: Node) -> str:
+        """Return the line where a node starts."""
+        start = self._data.rfind(b"\n", 0, node.start_byte) + 1
+        end = self._data.find(b"\n", node.start_byte)
+        return flat(self._data[start : end if end >= 0 else None].decode("utf-8", "replace"))
+
+    def _open(self, end: int, name: str = "", kind: str = "") -> _Scope:
+        around = self._scopes[-1]
+        prefix = (*around.prefix, *name.split(".")) if name else around.prefix
+        scope = _Scope(end, prefix, kind or around.kind, around.titles)
+        self._scopes.append(scope)
+        return scope
+
+    def _close(self, start: int) -> None:
+        """Close the scopes that end before a byte."""
+        while len(self._scopes) > 1 and self._scopes[-1].end <= start:
+            scope = self._scopes.pop()
+            calls = tuple(scope.calls)
+            if scope.symbol >= 0:
+                self._symbols[scope.symbol] = self._symbols[scope.symbol]._replace(calls=calls)
+            if scope.test >= 0:
+                self._tests[scope.test] = self._tests[scope.test]._replace(calls=calls)
+
+    def _called(self, name: str) -> None:
+        """Add a call to the innermost symbol, and to the innermost test."""
+        missing = {"symbol", "test"}
+        for scope in reversed(self._scopes):
+            kinds = {"symbol"} if scope.symbol >= 0 else set[str]()
+            kinds |= {"test"} if scope.test >= 0 else set()
+            if kinds & missing and len(scope.calls) < _MOST_CALLS:
+                scope.calls[name] = None
+            missing -= kinds
+            if not missing:
+                return
+
+    def _token(self, node: Node) -> None:
+        """Add a leaf to the tokens, unless only formatters care for it."""
+        start = node.start_byte  # the bytes themselves: asking the node takes ten times as long
+        text = self._data[start : node.end_byte].decode("utf-8", "replace")
+        if text in ("(", ")") and _is_layout(node):
+            return
+        if text == "," and (around := node.parent) and around.type == "tuple":
+            text = ",)" if around.named_child_count == 1 else text
+        if node.type in self._rules.quotes:
+            text = text.lower().replace("'", '"').replace('"""', '"')
+        self._tokens.add(start, text)
+
+
+def _nodes(root: Node, enters: Callable[[Node], bool]) -> Iterator[Node]:
+    """Yield the nodes of a tree from its root, those inside others only where it `enters`."""
+    cursor = root.walk()
+    while True:
+        node = cursor.node
+        if node is None:
+            return
+        yield node
+        if enters(node) and cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+
+
+def _is_layout(bracket: Node) -> bool:
+    """Tell whether brackets hold a whole expression of a statement, as formatters put them."""
+    around = bracket.parent
+    if around is None or around.type != "parenthesized_expression" or around.parent is None:
+        return False
+    holder = around.parent.type
+    return holder.endswith("_statement") or holder in ("assignment", "variable_declarator")
+
+
+def _end_line(node: Node) -> int:
+    """Return the line after the last of a node."""
+    row, column = node.end_point
+    return row + 1 if column == 0 and row > node.start_point[0] else row + 2

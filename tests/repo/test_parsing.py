@@ -1,0 +1,168 @@
+"""Source files are parsed into symbols, imports and tests; any bytes are."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory_bank.repo import parsing
+from memory_bank.repo.code import ParsedFile
+
+ROOT = Path(__file__).parents[2]
+CART = b'''"""Carts of a shop."""
+import os, re as r
+from . import x
+from a.b import (c, d as e)
+
+LIMIT = 5
+
+
+# what a customer wants to buy
+@frozen
+class Cart(Base):
+    RATE = 2
+
+    def total(self, tax: int = 3) -> int:
+        """Sum the prices.
+
+        With tax.
+        """
+
+        def price(item):
+            return item.price
+
+        return sum(map(price, self.items)) + self.store.get(1).value()
+
+
+class TestCart:
+    def test_counts_quantities(self):
+        """Twice is twice."""
+        assert Cart().total() == 3
+'''
+
+
+def python(text: str | bytes) -> ParsedFile:
+    return parsing.parse(text.encode() if isinstance(text, str) else text, "python")
+
+
+def fingerprint(text: str) -> str:
+    return python(text).symbols[0].fingerprint
+
+
+def test_symbols_have_their_names_kinds_signatures_docs_and_lines() -> None:
+    found = {one.qualified: one for one in python(CART).symbols}
+    assert [*found] == [
+        *("LIMIT", "Cart", "Cart.RATE", "Cart.total", "Cart.total.price"),
+        *("TestCart", "TestCart.test_counts_quantities"),
+    ]
+    cart, total = found["Cart"], found["Cart.total"]
+    assert (cart.kind, cart.signature) == ("class", "class Cart(Base)")
+    assert (cart.doc, cart.line, cart.end_line) == ("what a customer wants to buy", 9, 24)
+    assert (total.kind, total.name) == ("method", "total")
+    assert total.signature == "def total(self, tax: int = 3) -> int"
+    assert total.doc == "Sum the prices.\n\nWith tax."
+    assert found["Cart.total.price"].kind == "function"
+    assert found["LIMIT"].kind == found["Cart.RATE"].kind == "constant"
+    assert python(CART).doc == "Carts of a shop."
+
+
+def test_calls_are_named_as_written() -> None:
+    found = {one.qualified: one.calls for one in python(CART).symbols}
+    assert set(found["Cart.total"]) == {"sum", "map", "value", "self.store.get"}
+    assert set(found["TestCart.test_counts_quantities"]) == {"total", "Cart"}
+
+
+def test_imports_are_named_as_written() -> None:
+    found = [(one.target, one.names, one.line) for one in python(CART).imports]
+    assert found == [("os", (), 2), ("re", (), 2), (".", ("x",), 3), ("a.b", ("c", "d"), 4)]
+
+
+def test_a_test_is_told_by_its_groups_its_name_and_its_docstring() -> None:
+    (found,) = python(CART).tests
+    assert found.title == "cart > counts quantities: Twice is twice."
+    assert found.snippet == "def test_counts_quantities(self):"
+    assert (found.line, found.framework) == (27, "pytest")
+    assert found.symbol == "TestCart.test_counts_quantities"
+    assert set(found.calls) == {"total", "Cart"}
+
+
+def test_functions_and_classes_are_those_of_pythons_own_parser() -> None:
+    for file in sorted((ROOT / "memory_bank").rglob("*.py"))[::7]:
+        data = file.read_bytes()
+        kinds = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
+        own = [one for one in ast.walk(ast.parse(data)) if isinstance(one, kinds)]
+        found = [one for one in python(data).symbols if one.kind != "constant"]
+        assert {(one.name, one.end_line) for one in found} == {
+            (one.name, (one.end_lineno or 0) + 1) for one in own
+        }
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "# moved\n\n\ndef f(a, b):\n    if a:\n        return g(a, 'x')\n    return [1, 2]\n",
+        "def f(\n    a,\n    b,\n):\n    if a:\n        return g(a, 'x')\n    return [1, 2]\n",
+        'def f(a, b):\n  "Doc."\n  if a:\n    return (g(a, "x"))  # note\n  return [1, 2,]\n',
+    ],
+)
+def test_layout_comments_docs_and_quotes_leave_the_fingerprint(other: str) -> None:
+    text = "def f(a, b):\n    if a:\n        return g(a, 'x')\n    return [1, 2]\n"
+    assert fingerprint(other) == fingerprint(text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("a:", "b:"), ("'x'", "'y'"), ("[1, 2]", "[1, 3]"), ("    return [", "        return [")],
+)
+def test_a_change_of_the_code_changes_the_fingerprint(old: str, new: str) -> None:
+    text = "def f(a, b):\n    if a:\n        g(a, 'x')\n    return [1, 2]\n"
+    assert fingerprint(text.replace(old, new)) != fingerprint(text)
+
+
+def test_a_tuple_of_one_is_not_its_item() -> None:
+    assert fingerprint("def f():\n    x((1,))\n") != fingerprint("def f():\n    x((1))\n")
+
+
+def test_broken_code_gives_what_can_be_read() -> None:
+    found = python(
+        "def first():\n    pass\n\n\ndef broken(:\n    pass\n\n\ndef last():\n    pass\n"
+    )
+    assert found.problem
+    assert {"first", "last"} <= {one.name for one in found.symbols}
+
+
+@pytest.mark.parametrize("text", ["(" * 100_000, "[" * 50_000 + "]" * 50_000, "x." * 50_000])
+def test_deep_nesting_is_parsed_in_bounded_time(text: str) -> None:
+    assert python(text).language == "python"
+
+
+@pytest.mark.parametrize("language", parsing.languages())
+@settings(max_examples=40)
+@given(data=st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
+def test_any_bytes_are_parsed(language: str, data: bytes) -> None:
+    found = parsing.parse(data, language)
+    last = data.count(b"\n") + 2
+    for one in (*found.symbols, *found.tests):
+        assert 1 <= one.line < one.end_line <= last
+
+
+@pytest.mark.parametrize(
+    ("path", "language"),
+    [("a/b.py", "python"), ("stubs.pyi", "python"), ("notes.txt", None), ("py", None)],
+)
+def test_a_language_is_told_by_the_suffix(path: str, language: str | None) -> None:
+    assert parsing.language_of(path) == language
+
+
+def test_a_language_is_told_by_the_first_line() -> None:
+    assert parsing.language_of("run", "#!/usr/bin/env python3") == "python"
+    assert parsing.language_of("run", "#!/bin/unknown") is None
+
+
+def test_only_files_of_tests_may_hold_python_tests() -> None:
+    assert parsing.may_hold_tests("tests/test_a.py", "python")
+    assert not parsing.may_hold_tests("src/connection.py", "python")
