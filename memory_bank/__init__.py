@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memory_bank.actions.doctor import doctor
     from memory_bank.actions.edit import append, edit, set_status, update
     from memory_bank.actions.evaluate import Judged, Qrels, evaluate
+    from memory_bank.actions.forget import forget
     from memory_bank.actions.imports import import_notes
     from memory_bank.actions.listing import list_notes, show, tag_counts
     from memory_bank.actions.move_and_merge import merge, rename
@@ -59,6 +60,7 @@ _HOMES = {
     "actions.create": ("create",),
     "actions.doctor": ("doctor",),
     "actions.evaluate": ("Judged", "Qrels", "evaluate"),
+    "actions.forget": ("forget",),
     "actions.imports": ("import_notes",),
     "actions.listing": ("list_notes", "show", "tag_counts"),
     "actions.navigate": ("ghosts", "links_of", "path_between", "related"),
@@ -108,6 +110,7 @@ __all__ = [
     "empty_trash",
     "end_session",
     "evaluate",
+    "forget",
     "get_observations",
     "ghosts",
     "import_notes",

@@ -181,6 +181,10 @@ class Bank:
             self._conditions.repairs.add(*before)
             return self.sync(progress)
 
+    def empty_index(self) -> None:
+        """Remove all derived files, so that no removed text is in them; the next query rebuilds."""
+        self._index.empty()
+
     def catch_up(self, progress: Progress | None = None, *, insist: bool = False) -> str:
         """Update the index from the files before a query; return the answer's `problem`.
 

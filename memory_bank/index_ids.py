@@ -17,6 +17,8 @@ NAME = "index-id"
 _LENGTH = 32
 _DIGITS = frozenset(b"0123456789abcdef")
 _OWN_RULES = ".gitignore"
+KEPT = frozenset({NAME, _OWN_RULES})
+"""Files that stay when an index is emptied."""
 
 
 def read(index: Path) -> str:
@@ -93,6 +95,15 @@ def remembered(registry: Path, index_id: str) -> bytes:
         return (registry / index_id).read_bytes() if index_id else b""
     except OSError:
         return b""
+
+
+def all_remembered(registry: Path) -> list[bytes]:
+    """Return the bytes that are stored with all ids of this machine."""
+    try:
+        names = os.listdir(registry)  # noqa: PTH208
+    except OSError:
+        return []
+    return [found for name in names if (found := remembered(registry, name))]
 
 
 def _write(file: Path, data: bytes) -> None:

@@ -124,6 +124,11 @@ class Layout:
             told.write_text(theirs, encoding="utf-8")
         return True
 
+    def unused_indices(self) -> list[Path]:
+        """Return the folders of derived files of this bank that are not in use."""
+        places = (self.root / INDEX, user_folder("cache") / _cache_name(self.root))
+        return [place for place in places if place != self.index and place.is_dir()]
+
     @property
     def _in_bank(self) -> bool:
         return self.index.parent == self.root
@@ -177,13 +182,17 @@ def at(root: Path, environ: Mapping[str, str] | None = None) -> Layout:
 
 def _cached(root: Path, environ: Mapping[str, str] | None) -> Path:
     """Return the folder in the user's cache for the index of a bank."""
-    import hashlib  # start-up: OpenSSL comes with it
-
-    name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+    name = _cache_name(root)
     cache = user_folder("cache", environ) / name
     if _can_be_made(cache):
         return cache
     return _temporary() / name
+
+
+def _cache_name(root: Path) -> str:
+    import hashlib  # start-up: OpenSSL comes with it
+
+    return hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 
 
 def _temporary() -> Path:

@@ -12,7 +12,7 @@ from memory_bank.activity.logs import Logs
 from memory_bank.config import Settings
 from memory_bank.errors import Busy, IndexDamaged
 from memory_bank.hints import Hint
-from memory_bank.index.index import Index, discard
+from memory_bank.index.index import Index, discard, empty
 from memory_bank.layout import LEFT_ALONE, Layout
 from memory_bank.notes.source import NotesSource
 from memory_bank.repairs import MANIFEST, Reports
@@ -126,6 +126,13 @@ class OpenIndex:
         self._drop()
         self._make_folder()
         discard(self.layout)
+
+    def empty(self) -> None:
+        """Remove all derived files, when no other process is in the middle of a batch."""
+        with self.lock:
+            self._drop()
+            self._make_folder()
+            empty(self.layout)
 
     def close(self) -> None:
         """Let go of all files; they are opened again when they are needed."""

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
         explain_query as explain_query,
     )
     from memory_bank.actions import (
+        forget as forget,
+    )
+    from memory_bank.actions import (
         imports as imports,
     )
     from memory_bank.actions import (

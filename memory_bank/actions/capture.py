@@ -58,6 +58,7 @@ _SUBJECTS = ("memory", "memories", "memory_stats", "bank")
 _BY_COMMAND = pattern(
     r"\b(?:memory-bank|mb)\s+(?:remember|append|edit|promote|session\s+summary)\b"
 )
+_FORGET = pattern(r"\b(?:memory[-_]bank|mb)\b[^\n;&|]*?\sforget\b")
 
 
 class HookEvent(NamedTuple):
@@ -121,7 +122,8 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
     """Store an event of a hook durably in the bank's queue, without secrets and private spans.
 
     Use of this program's own tools is not an event, but whether the agent saved something by them
-    is remembered. `git` is a git state as JSON. Raises StorageFailed, Busy.
+    is remembered. A command line that forgets a text has that text, so it is no event either.
+    `git` is a git state as JSON. Raises StorageFailed, Busy.
     """
     session = NewSession(
         event.session_id, bank.project, event.agent, event.created_at or time.time(), git
@@ -135,7 +137,7 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
     elif event.kind in ("tool", "subagent"):
         if saved := _saved(event):
             counts["worded"] = saved == "worded"
-        if not is_own(event.tool_name):
+        if not (is_own(event.tool_name) or forgets(event.tool_input)):
             stored = _event(bank, event, counts)
     elif event.kind != "start":
         return Stored(None, full=False)
@@ -175,6 +177,18 @@ def is_own(tool_name: str) -> bool:
     short = tool_name.removeprefix("MCP:")  # Cursor doesn't name the server
     known = short in _WORDED | _OTHERS or short.endswith(_SUBJECTS)
     return (short != tool_name and known) or any(name in tool_name.lower() for name in _OWN)
+
+
+def forgets(tool_input: object) -> bool:
+    """Tell whether the input of a tool is a command line with `memory-bank forget`."""
+    if not isinstance(tool_input, dict):
+        return False
+    for key in ("command", "cmd"):
+        command = tool_input.get(key)
+        text = " ".join(map(str, command)) if isinstance(command, list) else command
+        if isinstance(text, str) and "forget" in text and _FORGET.search(text):
+            return True
+    return False
 
 
 def _saved(event: HookEvent) -> str:

@@ -6,9 +6,13 @@ import json
 import os
 import time
 from contextlib import suppress
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.actions.hook_bank import user_state
+
+if TYPE_CHECKING:
+    from memory_bank.removed_text import RemovedText
 
 FILE = "hooks.log"
 DAYS = 7
@@ -74,6 +78,21 @@ def described(state: str = "") -> str:
     return f"hooks failed {times}; the last: {last} (log: {found.log})"
 
 
+def replace_text(removed: RemovedText, state: str, *, dry_run: bool = False) -> dict[str, int]:
+    """Replace a text in the logs; return how often each had it, by path. Raises OSError."""
+    found = {}
+    for file in map(Path, _files(state)):
+        if file.is_symlink() or not file.is_file():
+            continue
+        text = file.read_text(encoding="utf-8", errors="replace")
+        if number := removed.count(text):
+            found[str(file)] = number
+            if not dry_run:
+                lines = map(removed.replaced_in_json, text.splitlines(keepends=True))
+                _replace(str(file), "".join(lines).encode())
+    return found
+
+
 def _files(state: str) -> list[str]:
     """Return where a log may be, the best place first."""
     import tempfile
@@ -102,10 +121,13 @@ def _append(file: str, line: str) -> bool:
 
 def _shorten(file: str) -> None:
     """Keep the last half of a log."""
-    temporary = f"{file}.{os.urandom(4).hex()}"
     with open(file, "rb") as old:
         old.seek(-_MOST_BYTES // 2, os.SEEK_END)
-        kept = old.read().partition(b"\n")[2]
+        _replace(file, old.read().partition(b"\n")[2])
+
+
+def _replace(file: str, kept: bytes) -> None:
+    temporary = f"{file}.{os.urandom(4).hex()}"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with open(handle, "wb") as new:
         new.write(kept)

@@ -56,8 +56,13 @@ class _Batch:
 
     def id(self, number: int) -> str:
         """Return the id of one of its observations, the same in each attempt."""
-        name = f"{self.session.session_id}\0{self.name}\0{number}".encode("utf-8", "replace")
-        return f"obs-{blake3(name).hexdigest()[:_DIGITS]}"
+        return observation_id(self.session.session_id, self.name, number)
+
+
+def observation_id(session_id: str, batch: str, number: int) -> str:
+    """Return the id of one of the observations of a batch of events."""
+    name = f"{session_id}\0{batch}\0{number}".encode("utf-8", "replace")
+    return f"obs-{blake3(name).hexdigest()[:_DIGITS]}"
 
 
 def compress(
@@ -70,9 +75,9 @@ def compress(
     observation twice. `sample` asks a client's model, for the mode `client`.
     """
     done = Compression()
-    with _alone(bank, wait) as alone:
-        done.busy = not alone
-        if alone:
+    with alone(bank, wait) as is_alone:
+        done.busy = not is_alone
+        if is_alone:
             for one in _waiting(bank, session_id):
                 try:
                     _compress_session(bank, one, sample, done)
@@ -92,7 +97,7 @@ def compress_now(bank: Bank) -> None:
 
 
 @contextmanager
-def _alone(bank: Bank, wait: float) -> Iterator[bool]:
+def alone(bank: Bank, wait: float) -> Iterator[bool]:
     """Hold the lock of compression; False if another process has it."""
     folder = bank.layout.state(bank.id) / _FOLDER
     lock = locked(

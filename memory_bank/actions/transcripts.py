@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from memory_bank import layout
-from memory_bank.actions.capture import HookEvent, capture, is_own
+from memory_bank.actions.capture import HookEvent, capture, forgets, is_own
 from memory_bank.actions.hook_bank import HookBank
 from memory_bank.actions.session_compression import compress
 from memory_bank.actions.session_state import check_captured, git_state, opened, project_of
@@ -221,6 +221,8 @@ class _Run:
         if not session_id:
             raise BadInput("its session has no id")
         with opened(self._bank) as store:
+            if store.queue.forgotten(session_id):
+                raise BadInput("the session was forgotten")
             known = store.get_session(session_id)
         had_keys = session_id in self._of_session
         if known and known.observations and not had_keys and known.path:
@@ -269,7 +271,9 @@ class _Run:
                     self._add(step.key)
                     number = last = last + 1
                     yield event._replace(kind="prompt", prompt=step.text, key=step.key)
-            elif not is_own(step.tool_name) and (key := self._key(session_id, step, inputs)):
+            elif is_own(step.tool_name) or forgets(step.tool_input):
+                continue
+            elif key := self._key(session_id, step, inputs):
                 yield event._replace(
                     cwd=step.cwd or parts[0].cwd,
                     tool_name=step.tool_name,

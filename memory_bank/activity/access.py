@@ -32,6 +32,7 @@ class AccessLog(Log):
     """The counts of one bank, by the note's id, or its path if it has none."""
 
     lost = "accesses are not counted"
+    table = "accesses"
 
     def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
         """Keep the counts in `folder`; `repaired` is called when they had to be started again."""

@@ -18,6 +18,7 @@ class EditLog(Log):
     """The agents that changed each note, by the note's id, or its path if it has none."""
 
     lost = "who changed it is not written down"
+    table = "edits"
 
     def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
         """Keep the log in `folder`; `repaired` is called when it had to be started again."""
@@ -47,12 +48,6 @@ class EditLog(Log):
         if not self.file.exists():
             return ""
         return self.write("UPDATE OR REPLACE edits SET note = ? WHERE note = ?", [(new, old)])
-
-    def forget(self, notes: Iterable[str]) -> str:
-        """Remove notes that no longer exist; return why that failed, or an empty text."""
-        if not self.file.exists():
-            return ""
-        return self.write("DELETE FROM edits WHERE note = ?", [(note,) for note in notes])
 
     def inherit(self, note: str, sources: Iterable[str]) -> str:
         """Add the agents of merged notes to a note; return why that failed, or an empty text."""

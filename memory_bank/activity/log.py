@@ -13,6 +13,8 @@ class Log(sqlite.Opened):
 
     lost = "it is not written down"
     """Start of the message when nothing can be written."""
+    table = ""
+    """The table of notes, whose column `note` has their ids or paths."""
 
     def __init__(
         self, file: Path, tables: str, version: int, repaired: Callable[[], object] = lambda: None
@@ -45,6 +47,12 @@ class Log(sqlite.Opened):
         except (Busy, IndexDamaged, StorageFailed) as error:
             return f"{self.lost}: {error.message}"
         return ""
+
+    def forget(self, notes: Iterable[str]) -> str:
+        """Remove notes that no longer exist; return why that failed, or an empty text."""
+        if not self.file.exists():
+            return ""
+        return self.write(f"DELETE FROM {self.table} WHERE note = ?", [(note,) for note in notes])
 
     def _execute(self, sql: str, rows: Sequence[tuple[object, ...]]) -> None:
         with sqlite.guarded(self.file):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from memory_bank.activity.access import AccessLog
 from memory_bank.activity.edits import EditLog
+from memory_bank.activity.log import Log
 from memory_bank.activity.updates import UpdateLog
 from memory_bank.repairs import ACCESSES, EDITS, UPDATES, Repaired
 
@@ -18,7 +19,11 @@ class Logs:
         self.edits = EditLog(folder, partial(repaired, EDITS))
         self.updates = UpdateLog(folder, partial(repaired, UPDATES))
 
+    def all(self) -> tuple[Log, ...]:
+        """Return all of them."""
+        return self.access, self.edits, self.updates
+
     def close(self) -> None:
         """Let go of their files."""
-        for log in (self.access, self.edits, self.updates):
+        for log in self.all():
             log.close()

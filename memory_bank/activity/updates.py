@@ -13,6 +13,7 @@ class UpdateLog(Log):
     """The time of each note's last update, by the note's id, or its path if it has none."""
 
     lost = "when it was updated is not written down"
+    table = "updates"
 
     def __init__(self, folder: Path, repaired: Callable[[], object] = lambda: None) -> None:
         """Keep the log in `folder`; `repaired` is called when it had to be started again."""

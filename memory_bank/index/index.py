@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 
-from memory_bank import sqlite
+from memory_bank import index_ids, sqlite
 from memory_bank.config import Settings
-from memory_bank.errors import Busy, IndexDamaged
+from memory_bank.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.index.backfill import Backfill
 from memory_bank.index.report import Progress, SyncReport
 from memory_bank.index.sync import Indexer
@@ -148,6 +149,27 @@ def discard(place: Layout) -> None:
     """Remove the manifest, under the lock of the index."""
     with locked(place.index, make=place.make_index):
         sqlite.discard(place.manifest)
+
+
+def empty(place: Layout) -> None:
+    """Remove all files of the index but its id, under its lock; raise StorageFailed.
+
+    Processes that have it open notice by the manifest, which goes first.
+    """
+    with locked(place.index, make=place.make_index):
+        sqlite.discard(place.manifest)
+        try:
+            for entry in place.index.iterdir():
+                if entry.name in index_ids.KEPT:
+                    continue
+                if entry.is_dir() and not entry.is_symlink():
+                    shutil.rmtree(entry)
+                else:
+                    entry.unlink()
+        except OSError as error:
+            raise StorageFailed(
+                f"{place.index} can't be emptied: {error.strerror}", "check its permissions"
+            ) from error
 
 
 def _opened(place: Layout, repaired: Repaired) -> Manifest:

@@ -82,7 +82,7 @@ class Store:
                 try:
                     self._recover(self.roots.bank)
                     if self.roots.private is not None and self._interrupted(self.roots.private):
-                        self._enter(self.roots.private)
+                        self.enter(self.roots.private)
                     self._hold(path)
                     yield
                 finally:
@@ -90,10 +90,10 @@ class Store:
 
     def _hold(self, path: str) -> None:
         if path and self.roots.is_private(path):
-            self._enter(self.roots.home(path))
+            self.enter(self.roots.home(path))
 
-    def _enter(self, root: Root) -> None:
-        """Take the lock of the private folder, if it is that; the caller holds the bank's."""
+    def enter(self, root: Root) -> None:
+        """Take the lock of the private folder, if it is that; the caller is inside `writing`."""
         if root is not self.roots.private or self._private_held or self._held is None:
             return
         self.roots.private.make()
@@ -237,7 +237,7 @@ class Store:
         return tuple(failed)
 
     def _apply(self, root: Root, changes: "Sequence[Change]") -> None:
-        self._enter(root)
+        self.enter(root)
         for change in changes:
             if change.expected == files.ABSENT:
                 self._place(root, change.path)
@@ -319,7 +319,7 @@ class Store:
             found = self.chosen(path, version)
             root, target = self._root_of(found), target or found.path
             self.roots.check_move(found.path, target, root=root)
-            self._enter(root)
+            self.enter(root)
             self.check_free(target)
             self._place(root, target)
             with (
@@ -339,7 +339,7 @@ class Store:
         with self.writing():
             gone = self.emptied(before)
             for root, version in {(self._root_of(note), note.version) for note in gone}:
-                self._enter(root)
+                self.enter(root)
                 trash.remove(root.folder, version)
             return gone
 

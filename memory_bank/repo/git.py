@@ -160,6 +160,24 @@ def _blobs(listed: str) -> Iterator[tuple[str, bytes]]:
         yield path, bytes.fromhex(about.split()[2])
 
 
+def commit_with(tree: Path, folder: Path, text: str) -> str | None:
+    """Return the last commit of any branch that added or removed a text below a folder.
+
+    Empty if there is none; None if git can't say.
+    """
+    below = _prefix(tree, folder) or "."
+    asked = ("log", "--all", *_ORDINARY, "--format=%H", "-1", f"-S{text}", "--", below)
+    found = _run(tree, *asked)
+    return None if found is None else found.strip()
+
+
+def commit_of(tree: Path, files: Sequence[Path]) -> str | None:
+    """Return the last commit of any branch that changed one of some files; as `commit_with`."""
+    below = [file.relative_to(tree).as_posix() for file in files[:_MAX_ARGUMENTS]]
+    found = _run(tree, "log", "--all", *_ORDINARY, "--format=%H", "-1", "--", *below)
+    return None if found is None else found.strip()
+
+
 def tracks(tree: Path, folder: Path) -> bool:
     """Tell whether git tracks files below a folder, other than `.gitignore`."""
     found = _run(tree, "ls-files", "-z", "--", folder.relative_to(tree).as_posix()) or ""

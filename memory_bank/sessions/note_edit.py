@@ -109,6 +109,12 @@ def set_field(path: str, text: str, observation_id: str, key: str, value: str) -
     return text[:at] + field_line(key, value) + text[at + len(former) :]
 
 
+def without_observation(path: str, text: str, observation_id: str) -> str:
+    """Return a note's text without the section of an observation."""
+    part = _observation(path, text, observation_id)
+    return text[: part.start] + text[part.end :]
+
+
 def _observation(path: str, text: str, observation_id: str) -> Part:
     """Return the part of an observation; raise StorageFailed if the note does not have it."""
     found = note_parts.parts(_note(path, text)).observations

@@ -61,8 +61,15 @@ class NoteStore:
         self.queue.close()
 
     def create_session(self, session: Session) -> bool:
-        """Store a new session; False if there is one of that id, which stays as it is."""
+        """Store a new session; False if there is one of that id, which stays as it is.
+
+        Raises BadInput for one that was forgotten.
+        """
         session = replace(session, session_id=checked_id(session.session_id))
+        if self.queue.forgotten(session.session_id):
+            raise BadInput(
+                f"session {session.session_id[:60]} was forgotten", "start one with another id"
+            )
         if self._known(session.session_id) is not None:
             return False
         if not self.queue.create_session(replace(session, path="")):

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank import sqlite
 from memory_bank.errors import BadInput
-from memory_bank.sessions import queue_rows
+from memory_bank.sessions import forgotten_sessions, queue_rows
 from memory_bank.sessions.queue_file import QueueFile
 from memory_bank.sessions.queue_rows import NewEvent, NewPrompt, NewSession
+from memory_bank.tokens import estimate
 
 if TYPE_CHECKING:
+    from memory_bank.removed_text import RemovedText
     from memory_bank.sessions.model import Event, Prompt, Session
 
 SESSION_ENDED = "SessionEnded"
@@ -96,10 +98,12 @@ class EventQueue(QueueFile):
 
         `counts` are added to the session's tokens, redactions, `edits` (changes of files) and
         `worded` (what the agent saved in its own words), unless nothing new was stored. `received`
-        is the name of the hook's event.
+        is the name of the hook's event. Of a forgotten session nothing is stored.
         """
 
         def work(base: sqlite.Connection) -> Captured:
+            if self.forgotten(session.session_id):
+                return Captured(new_session=False, prompt_number=0, event_id=0, stored=False)
             new = queue_rows.create(base, session)
             number, event_id, stored = queue_rows.last_number(base, session.session_id), 0, True
             if prompt is not None:
@@ -119,7 +123,7 @@ class EventQueue(QueueFile):
         return self._write(work)
 
     def create_session(self, session: Session, *, announced: bool = True) -> bool:
-        """Store a new session without its observations; False if its id exists, which stays.
+        """Store a new session without its observations; False if its id exists or was forgotten.
 
         A new one is announced, see `news`; one that was lost here and is stored again is not.
         """
@@ -132,6 +136,8 @@ class EventQueue(QueueFile):
         )
 
         def work(base: sqlite.Connection) -> bool:
+            if self.forgotten(session.session_id):
+                return False
             if not queue_rows.create(base, given, announced=announced):
                 return False
             ended = session.ended_at.timestamp() if session.ended_at else None
@@ -345,38 +351,31 @@ class EventQueue(QueueFile):
         wanted = [(one,) for one in ids]
         self._write(lambda base: base.executemany("DELETE FROM events WHERE id = ?", wanted))
 
-    def replace_text(self, text: str, other: str) -> int:
-        """Replace a text in all prompts, events, summaries and news; return how many had it.
+    def replace_text(self, removed: RemovedText) -> int:
+        """Replace a text in all that is stored; return how many values had it.
 
-        The old text is overwritten in the file, too.
+        The old text can be read from the disk until `scrub`.
         """
-        columns = {
-            "events": ("tool_input", "tool_output"),
-            "prompts": ("prompt_text",),
-            "sessions": ("summary",),
-            "news": ("payload",),
-        }
-        forms = dict.fromkeys(
-            (text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
-        )
+        from memory_bank import sqlite_text  # start-up: few forget
 
         def work(base: sqlite.Connection) -> int:
-            return sum(
-                base.execute(
-                    f"UPDATE {table} SET {name} = replace({name}, ?, ?) WHERE instr({name}, ?) > 0",
-                    (form, other, form),
-                ).rowcount
-                for table, names in columns.items()
-                for name in names
-                for form in forms
+            found = sqlite_text.replace(base, removed)
+            base.create_function("tokens_of", 1, estimate, deterministic=True)
+            base.execute(
+                "UPDATE events SET tokens = tokens_of(tool_input) + tokens_of(tool_output)"
             )
+            return found
 
-        if not text or not self.file.exists():
-            return 0
-        replaced = self._write(work)
-        if replaced:
-            self.scrub()
-        return replaced
+        return self._write(work) if self.file.exists() else 0
+
+    def remove_news(self, observation_id: str) -> None:
+        """Remove the news of an observation."""
+        sql = "DELETE FROM news WHERE instr(payload, ?) > 0"
+        self._write(lambda base: base.execute(sql, (json.dumps(observation_id),)))
+
+    def forgotten(self, session_id: str) -> bool:
+        """Tell whether a session was forgotten, so that nothing of it is stored again."""
+        return session_id in forgotten_sessions.ids(self.file.parent)
 
     def announce(self, kind: str, session_id: str, **payload: object) -> int:
         """Add to the news: `ObservationStored` or `SessionEnded`; return the number of the news.

@@ -34,13 +34,15 @@ class QueueFile(sqlite.Opened):
         super().__init__(folder / FILE, TABLES, VERSION)
         self._repaired = repaired
 
-    def scrub(self) -> None:
-        """Write the file anew, so that nothing which was removed can be read from the disk."""
+    def scrub(self) -> bool:
+        """Write the file anew, so that nothing which was removed can be read from the disk.
+
+        False if another process reads its log, which may hold old rows.
+        """
+        from memory_bank import sqlite_text  # start-up: few remove
+
         with sqlite.guarded(self.file):
-            base = self.opened()
-            base.execute("VACUUM")
-            sqlite.checkpoint(base)
-            base.execute(f"PRAGMA busy_timeout = {_WAIT * 1000:.0f}")
+            return sqlite_text.scrub(self.opened(), _WAIT)
 
     def _rows(self, sql: str, values: tuple[object, ...] = ()) -> list[Row]:
         """Return rows; none if there is no file, which reading doesn't make."""

@@ -16,8 +16,10 @@ from pathlib import Path
 import pytest
 
 from memory_bank.errors import BadInput, Busy, StorageFailed
+from memory_bank.removed_text import RemovedText
 from memory_bank.sessions.model import Event, GitState, Prompt, Session
 from memory_bank.sessions.queue import EventQueue, NewEvent, NewPrompt, NewSession
+from memory_bank.tokens import estimate
 
 NOW = datetime(2026, 11, 22, 10, 0, 0, 123456, tzinfo=UTC)
 GIT = GitState("1a2b", "main", "9f8e")
@@ -39,7 +41,7 @@ def test_reading_an_empty_queue_makes_no_file(queue: EventQueue) -> None:
     assert queue.session("s") is None
     assert queue.waiting() == {}
     assert (queue.last_news(), queue.asked("s"), queue.summary("s")) == (0, False, "")
-    assert queue.replace_text("x", "y") == 0
+    assert queue.replace_text(RemovedText("x")) == 0
     assert not queue.file.parent.exists()
 
 
@@ -170,7 +172,8 @@ def test_removed_text_is_not_on_the_disk(queue: EventQueue) -> None:
     queue.store_prompt(Prompt("s", 0, 'say "pärol" and more', NOW))
     queue.queue(Event(0, "s", "Bash", json.dumps({"c": 'x "pärol"'}), "out", 0, NOW))
     queue.queue(event("strange-word", "t"))
-    assert queue.replace_text('"pärol"', "[forgotten]") == 2
+    assert queue.replace_text(RemovedText('"pärol"')) == 2
+    assert queue.waiting()["s"] == estimate('{"c": "x [forgotten]"}') + estimate("out")
     assert queue.remove_session("t")
     assert not queue.remove_session("t")
     queue.close()
@@ -252,7 +255,9 @@ def test_threads_with_queues_of_their_own_lose_nothing(tmp_path: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
+from memory_bank.removed_text import RemovedText
 from memory_bank.sessions.queue import EventQueue, NewEvent, NewSession
+from memory_bank.tokens import estimate
 queue = EventQueue(Path(sys.argv[1]))
 for number in range(100000):
     queue.capture(NewSession("s", "shop"), event=NewEvent("Bash", key=str(number)))

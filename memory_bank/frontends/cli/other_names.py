@@ -15,7 +15,7 @@ _WORDS = {
     "show": "cat display get open print read view",
     "edit": "change modify replace vi vim",
     "append": "prepend extend",
-    "rm": "del delete forget remove unlink",
+    "rm": "del delete remove unlink",
     "restore": "recover undelete undo",
     "mv": "move rename",
     "merge": "combine join",

@@ -17,7 +17,7 @@ from tests.repo import hostile
 COMMANDS = (
     "init --include src", "import --help", "recall tantivy", "recall tantivy --since 7d --json", "notes", "show facts/bm25",
     "search tantivy", "timeline --help", "observations --help", "context", "session list",
-    "promote --help", "hook --help", "hooks status",
+    "promote --help", "hook --help", "hooks status", "forget whoosh --dry-run",
     "links facts/bm25", "tags", "stats", "config", "doctor", "sync", "sync --rebuild",
     "sync --compare", "remember words --source session", "remember words --name ideas/new",
     "append ideas/new more", "update ideas/new other", "edit ideas/new --old other --new others",

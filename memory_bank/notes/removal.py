@@ -1,0 +1,147 @@
+"""Remove texts and notes from the folders of a bank for good: nothing of it goes to the trash.
+
+The caller is inside the store's `writing`, and has entered the root.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from stat import S_ISDIR, S_ISREG
+from typing import NamedTuple
+
+from memory_bank.errors import BadName, Conflict, UnreadableNote
+from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX
+from memory_bank.notes import decoding, files, frontmatter, merge_conflicts, note_parser
+from memory_bank.notes.folders import files_in, held, names_in, stat_of
+from memory_bank.notes.identity import etag, slug
+from memory_bank.notes.merge_conflicts import UNRESOLVED
+from memory_bank.notes.trash import TRASH
+from memory_bank.removed_text import PLAIN_MARK, RemovedText
+
+_NOT_OURS = frozenset({".git", ".index"})
+_TRIES = 5
+"""How often a file is read again that another program saved meanwhile."""
+_LEAST_SLUG = 4
+"""Fewest characters of a text in a file's name that are not there by chance."""
+
+
+class FoundText(NamedTuple):
+    """A file that has the text."""
+
+    path: str
+    number: int
+    """How often."""
+    problem: str
+    """Why it can't be rewritten; empty if it can."""
+
+
+def paths(folder: Path) -> Iterator[str]:
+    """Yield all plain files below a folder of notes, except those of git and of the index."""
+    for name in names_in(folder):
+        found = None if name in _NOT_OURS else stat_of(folder, name)
+        if found is not None and S_ISDIR(found.st_mode):
+            yield from (path for path in files_in(folder, name) if "/.git/" not in path)
+        elif found is not None and S_ISREG(found.st_mode):
+            yield name
+
+
+def is_leftover(path: str) -> bool:
+    """Tell whether a file is one that a killed writer left."""
+    return path.rpartition("/")[2].startswith(TEMPORARY_PREFIX)
+
+
+def is_trashed(path: str) -> bool:
+    """Tell whether a file is in the trash."""
+    return path.startswith(f"{TRASH}/")
+
+
+def is_note(path: str) -> bool:
+    """Tell whether a file is a note, or a note in the trash."""
+    hidden = any(part.startswith(".") for part in path.removeprefix(f"{TRASH}/").split("/"))
+    return not hidden and path.endswith(NOTE_SUFFIXES)
+
+
+def look(folder: Path, path: str, removed: RemovedText) -> FoundText | None:
+    """Return how often a file has the text; None if it has not."""
+    data = files.read_in(folder, path)
+    if data is None:
+        return None
+    try:
+        decoded = decoding.decode(data)
+    except UnreadableNote as error:
+        number = sum(data.count(form) for form in removed.bytes)
+        return FoundText(path, number, error.message) if number else None
+    if not (number := removed.count(decoded.text)):
+        return None
+    problem = "" if decoded.writable else decoded.faults[0].reason
+    if merge_conflicts.find(decoded.text):
+        problem = UNRESOLVED
+    return FoundText(path, number, problem)
+
+
+def rewrite(folder: Path, path: str, removed: RemovedText) -> None:
+    """Replace the text in a file; errors as `change`."""
+    change(folder, path, lambda text: without(text, removed))
+
+
+def change(folder: Path, path: str, edit: Callable[[str], str]) -> None:
+    """Change a file's text; raise UnreadableNote, or Conflict if it changes all the time."""
+    for tries in reversed(range(_TRIES)):
+        data = files.read_in(folder, path)
+        if data is None:
+            return
+        new = note_parser.edited(data, edit)
+        try:
+            with files.opened(folder, path, "write") as file:
+                files.replace(file, new, etag(data))
+        except Conflict:
+            if not tries:
+                raise
+        else:
+            return
+
+
+def without(text: str, removed: RemovedText) -> str:
+    """Return a note's text without the removed one."""
+    parts = frontmatter.split(text)
+    head = "".join(parts[:3])
+    return removed.replaced(head, bare=True) + removed.replaced(parts.body)
+
+
+def remove(folder: Path, path: str) -> None:
+    """Delete a file for good, and with one in the trash the folders that are empty then."""
+    with files.opened(folder, path, "delete") as file:
+        file.unlink()
+        file.sync()
+    _remove_empty(folder, path)
+
+
+def move(folder: Path, old: str, new: str) -> None:
+    """Rename a file in the trash; raise NoteExists if the name is taken."""
+    with (
+        files.opened(folder, old, "move") as source,
+        files.opened(folder, new, "move", make=True) as goal,
+    ):
+        files.move(source, goal)
+    _remove_empty(folder, old)
+
+
+def new_name(path: str, removed: RemovedText) -> str:
+    """Return a path without the text, and without the form of it that names of files have."""
+    name = removed.replaced(path, bare=True)
+    short = slug(removed.text, len(removed.text))
+    if len(short) < _LEAST_SLUG:
+        return name
+    whole = rf"(?<![^\W_]){re.escape(short)}(?![^\W_])"
+    return re.sub(whole, PLAIN_MARK, name)
+
+
+def _remove_empty(folder: Path, path: str) -> None:
+    while is_trashed(path) and (path := path.rpartition("/")[0]) != TRASH:
+        try:
+            with held(folder, path) as above:
+                above.rmdir()
+        except (OSError, BadName):
+            return  # not empty
