@@ -85,7 +85,11 @@ export const MemoryBank = async ({ directory, worktree }) => {
     "chat.message": guard(async (input, output) => {
       if (parents.has(input.sessionID)) return
       await begin(input.sessionID)
-      await report("chat.message", input, output)
+      const said = await report("chat.message", input, output)
+      const text = said && JSON.parse(said).context
+      const id = `${output.parts.at(-1).id}mb` // sorts after the user's parts
+      const about = { sessionID: input.sessionID, messageID: output.message.id }
+      if (text) output.parts.push({ id, ...about, type: "text", text, synthetic: true })
     }),
     "tool.execute.after": guard((input, output) => report("tool.execute.after", input, output)),
     "experimental.chat.system.transform": guard(async (input, output) => {

@@ -80,7 +80,7 @@ def _tool(found: HookEvent, payload: Payload) -> HookEvent | None:
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001
     """Return the JSON by which the client adds a text to the session, or asks a question.
 
-    It takes no context with a prompt.
+    It takes no context with a prompt: `beforeSubmitPrompt` may only allow or stop it.
     """
     names = {"start": "additional_context", "stop": "followup_message"}
     return {names[kind]: text} if kind in names else None

@@ -97,8 +97,8 @@ def _failed(found: HookEvent, part: Payload) -> HookEvent | None:
 
 
 def answer(event: str, kind: str, text: str) -> dict[str, object] | None:  # noqa: ARG001
-    """Return the JSON that our plug-in adds to the system prompt, which must stay the same."""
-    return {"context": text} if kind == "start" else None
+    """Return the JSON that our plug-in adds to the system prompt, or to a prompt."""
+    return {"context": text} if kind in ("start", "prompt") else None
 
 
 def tokens(transcript: str) -> tuple[int, int]:  # noqa: ARG001
