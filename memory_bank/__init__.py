@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from memory_bank.actions.transcripts import import_sessions
     from memory_bank.actions.trash import delete, empty_trash, restore, trash
     from memory_bank.bank import Bank, open_bank
+    from memory_bank.codebase import Codebase, open_codebase
     from memory_bank.errors import MemoryBankError
 
 _HOMES = {
@@ -89,12 +90,14 @@ _HOMES = {
     "actions.trash": ("delete", "empty_trash", "restore", "trash"),
     "actions.edit": ("append", "edit", "set_status", "update"),
     "bank": ("Bank", "open_bank"),
+    "codebase": ("Codebase", "open_codebase"),
     "errors": ("MemoryBankError",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Bank",
+    "Codebase",
     "Item",
     "Judged",
     "MemoryBankError",
@@ -122,6 +125,7 @@ __all__ = [
     "list_sessions",
     "merge",
     "open_bank",
+    "open_codebase",
     "path_between",
     "promote",
     "prune",

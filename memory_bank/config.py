@@ -13,6 +13,7 @@ from memory_bank import plugins
 from memory_bank.errors import BadInput, BadSetting
 from memory_bank.filenames import SETTINGS
 from memory_bank.setting_sections import (
+    Code,
     Compression,
     Context,
     Key,
@@ -47,6 +48,7 @@ class Settings(NamedTuple):
     sessions: Sessions = Sessions()
     compression: Compression = Compression()
     context: Context = Context()
+    code: Code = Code()
     embedders: tuple[Any, ...] = ()
     """Sections of embedders in which something is set."""
     origins: Mapping[str, str] = MappingProxyType({})
@@ -73,6 +75,7 @@ _SECTIONS: Mapping[str, Any] = {
     "sessions": Sessions,
     "compression": Compression,
     "context": Context,
+    "code": Code,
 }
 
 

@@ -74,6 +74,14 @@ class NoBank(BadInput):
     """There is no bank at the expected place."""
 
 
+class NoRepository(BadInput):
+    """There is no git work tree whose code could be read at the expected place."""
+
+
+class SymbolNotFound(MemoryBankError):
+    """No symbol has that name, or more than one has."""
+
+
 class NoteNotFound(MemoryBankError):
     """No note has that name, or more than one has."""
 

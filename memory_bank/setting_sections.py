@@ -145,6 +145,29 @@ class Compression(NamedTuple):
     ] = 8000
 
 
+def _pattern(text: str) -> str:
+    """Return why a text can't be a pattern of ignored files; empty if it can."""
+    if not text.strip():
+        return "is empty"
+    return "has a control character" if any(char < " " or char == "\x7f" for char in text) else ""
+
+
+class Code(NamedTuple):
+    """Section `[code]`: the source code and the other documents of the project's repository."""
+
+    enabled: Annotated[bool, Key("false indexes no code of this project")] = True
+    exclude: Annotated[
+        tuple[str, ...],
+        Key("files that are not indexed, by patterns as in .gitignore", problem=_pattern),
+    ] = ()
+    max_file_bytes: Annotated[
+        int, Key("a larger file is listed, not indexed", low=1, high=100_000_000)
+    ] = 1_000_000
+    max_commit_files: Annotated[
+        int, Key("a commit of more files does not count for coupling", low=2, high=100_000)
+    ] = 50
+
+
 class Context(NamedTuple):
     """Section `[context]`: what an agent is told when its session starts."""
 

@@ -52,6 +52,23 @@ def ordinals(manifest: Manifest, rows: Collection[int]) -> dict[int, int]:
     return dict(manifest.chunked(sql, list(rows)))
 
 
+def names(manifest: Manifest, rows: Collection[int]) -> dict[int, str]:
+    """Map those of some passages that are in a section with a name to that name."""
+    sql = f"SELECT row, name FROM {_OF_PASSAGE} WHERE row IN ({{}}) AND s.name <> ''"
+    return dict(manifest.chunked(sql, list(rows)))
+
+
+def passages_with(manifest: Manifest, key: str, values: Collection[str]) -> dict[int, int]:
+    """Map the passages of sections with one of some values of a field to their documents."""
+    sql = (
+        "SELECT row, p.document FROM section_fields AS f JOIN passages AS p"
+        " ON p.document = f.document AND p.section = f.ordinal WHERE f.key = ? AND f.value = ?"
+    )
+    return {
+        row: document for value in values for row, document in manifest.execute(sql, (key, value))
+    }
+
+
 def superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
     """Return the names of those sections of some documents that something supersedes.
 

@@ -221,6 +221,24 @@ def not_ignored(tree: Path, folder: Path, paths: Sequence[str]) -> set[str] | No
     return found
 
 
+def files(tree: Path, exclude: Sequence[str] = ()) -> list[str] | None:
+    """Return the files of a work tree that are tracked, or would be by `git add --all`.
+
+    Those that match a pattern of `exclude`, as in .gitignore, are left out, tracked or not. A
+    listed file may be missing, or be the folder of a submodule. Folders of other repositories are
+    left out. Names that are not UTF-8 have surrogates. None when git can't say.
+    """
+    patterns = [f"--exclude={pattern}" for pattern in exclude]
+    listed = _run(tree, "ls-files", "-z", *_EVERY, *patterns)
+    without = _run(tree, "ls-files", "-z", "--cached", "--ignored", *patterns) if patterns else ""
+    if listed is None or without is None:
+        return None
+    left_out = {*without.split("\0"), ""}
+    # with a slash at the end: another repository
+    names = (name for name in listed.split("\0") if name not in left_out)
+    return list(dict.fromkeys(name for name in names if not name.endswith("/")))
+
+
 def _prefix(tree: Path, folder: Path) -> str:
     """Return a folder's path below the work tree with a slash; empty for the work tree itself."""
     below = folder.relative_to(tree).as_posix()

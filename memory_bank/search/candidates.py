@@ -104,13 +104,21 @@ def boost(
     accesses: Accesses,
     settings: Memory,
     now: float,
+    *,
+    by_section: bool = False,
 ) -> None:
-    """Boost candidates by their age and their accesses."""
+    """Boost candidates by their age and their accesses.
+
+    With `by_section`, accesses of a section that has a name are those of that name.
+    """
     numbers = {one.document for one in found}
     dates = manifest.cached(documents.dates) or documents.dates(manifest, numbers)
-    seen = accesses([dates[number][1] for number in numbers if number in dates])
+    named = sections.names(manifest, [one.row for one in found]) if by_section else {}
+    keys = [dates[number][1] for number in numbers if number in dates]
+    seen = accesses([*keys, *named.values()])
     for candidate in found:
         created, key = dates.get(candidate.document, (0.0, ""))
+        key = named.get(candidate.row, key)
         factors = [("recency", boosts.recency(settings, created, now))]
         if key in seen:
             candidate.access = seen[key]

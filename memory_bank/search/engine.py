@@ -119,7 +119,9 @@ class Engine:
         settings = self._settings.memory
         parts = _PARTS[unit](self._manifest, ranking.scores)
         found = candidates.select(self._manifest, ranking, settings, limit, parts)
-        candidates.boost(self._manifest, found, self._accesses, settings, now)
+        candidates.boost(
+            self._manifest, found, self._accesses, settings, now, by_section=unit == "sections"
+        )
         candidates.rank_sessions(self._manifest, found)
         candidates.rank_superseded(self._manifest, found)
         words = len(weighted_stems(question.text))

@@ -1,0 +1,121 @@
+"""Search one lane of the code side: symbols, tests or documents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from memory_bank.repo.code_database import CodeDatabase, IntentRow, SymbolRow
+from memory_bank.source import Span
+
+if TYPE_CHECKING:
+    from memory_bank.code_lane import LaneView
+    from memory_bank.retrievers.base import Scope
+    from memory_bank.search.engine import Hit
+
+Lane = Literal["symbols", "tests", "docs"]
+LANES: tuple[Lane, ...] = ("symbols", "tests", "docs")
+_KEYS = ("in", "kind", "language")
+"""Keys of conditions in a query."""
+
+
+class CodeHit(NamedTuple):
+    """A symbol, a test or a section of a document in an answer."""
+
+    lane: Lane
+    path: str
+    """Below the work tree."""
+    line: int
+    end_line: int
+    headings: tuple[str, ...]
+    """The parts of a symbol's name, a test's title, or the headings of a document."""
+    score: float
+    """The likelihood that it answers the query, 0 to 1."""
+    weak: bool
+    symbol: SymbolRow | None
+    """None for a test, a document, and what is outside of symbols in a file."""
+    test: IntentRow | None
+    hit: Hit
+    """The hit of the engine, with its reasons."""
+
+
+class CodeResult(NamedTuple):
+    """The hits of a search in one lane, the mode that was used, and why if it is another."""
+
+    hits: tuple[CodeHit, ...]
+    mode: str
+    fallback_reason: str = ""
+
+
+class CodeQuery(NamedTuple):
+    """What is searched for."""
+
+    text: str
+    conditions: tuple[tuple[str, str], ...]
+    """Keys of _KEYS with their values, besides those in the text."""
+    mode: str
+    limit: int
+    now: float
+    min_score: float = 0.0
+
+
+def search(view: LaneView, table: CodeDatabase, lane: Lane, asked: CodeQuery) -> CodeResult:
+    """Return the best hits of a lane, with what the table knows of them."""
+    from memory_bank.search.query import parse  # start-up: lists are not searched
+
+    parsed = parse(asked.text, _KEYS, times=False, kinds=False)
+    stated = ((one.key, str(one.value)) for one in parsed.conditions if one.key in _KEYS)
+    found = view.engine.search(
+        parsed.question,
+        _scope(view, [*asked.conditions, *stated]),
+        mode=asked.mode,
+        limit=asked.limit,
+        now=asked.now,
+        min_score=asked.min_score,
+        unit="sections",
+    )
+    return CodeResult(_hits(table, lane, found.hits), found.mode, found.fallback_reason)
+
+
+def _hits(table: CodeDatabase, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
+    names = [hit.best.section.name for hit in hits if hit.best.section.name]
+    symbols = table.symbols_in("s.sym", names) if lane == "symbols" else []
+    tests = table.tests_in("t.sym", names) if lane == "tests" else []
+    by_symbol = {one.id: one for one in symbols}
+    by_test = {one.id: one for one in tests}
+    found = []
+    for hit in hits:
+        section, best = hit.best.section, hit.best
+        span = Span(section.line, section.end_line) if best.ordinal >= 0 else best.span
+        found.append(
+            CodeHit(
+                lane=lane,
+                path=hit.document.key,
+                line=span.line,
+                end_line=span.end_line,
+                headings=section.headings,
+                score=hit.score,
+                weak=hit.weak,
+                symbol=by_symbol.get(section.name),
+                test=by_test.get(section.name),
+                hit=hit,
+            )
+        )
+    return tuple(found)
+
+
+def _scope(view: LaneView, conditions: Sequence[tuple[str, str]]) -> Scope:
+    """Return the passages that meet conditions on folder, kind and language."""
+    from memory_bank.manifest import filters, sections
+    from memory_bank.manifest.filters import Condition
+    from memory_bank.retrievers.base import Scope
+
+    on_files = [Condition(key, value) for key, value in conditions if key != "kind"]
+    scope = filters.scope(view.manifest, on_files, hidden=True)
+    for key, value in conditions:
+        if key == "kind":
+            wanted = [one.strip().casefold() for one in value.split(",") if one.strip()]
+            rows = sections.passages_with(view.manifest, key, wanted)
+            inside = {row: one for row, one in rows.items() if scope.holds(row, one)}
+            scope = Scope(only=frozenset(inside.values()), rows=frozenset(inside))
+    return scope

@@ -1,0 +1,309 @@
+"""The code of a work tree: its symbols, tests and documents, found by name, words and meaning."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from memory_bank import config, layout
+from memory_bank.activity.access import Access, AccessLog
+from memory_bank.activity.bank_identity import bank_id
+from memory_bank.code_search import LANES, CodeHit, CodeResult, Lane
+from memory_bank.config import Settings
+from memory_bank.errors import BadInput, Busy, IndexDamaged, NoBank, StorageFailed
+from memory_bank.layout import Layout
+from memory_bank.repo import parsing
+from memory_bank.repo.call_graph import CallGraph
+from memory_bank.repo.code_cache import shared_folder, tree_folder
+from memory_bank.repo.import_targets import ImportTargets
+from memory_bank.repo.parse_cache import ParseCache
+from memory_bank.repo.symbol_table import SymbolTable
+from memory_bank.repo.test_guards import TestGuards
+from memory_bank.repo.work_tree import WorkTree, work_tree_of
+from memory_bank.source import Span
+
+if TYPE_CHECKING:
+    from memory_bank.code_lane import CodeLane, LaneView
+    from memory_bank.index.report import Progress, SyncReport
+    from memory_bank.source import Source
+
+EMBED_SECONDS = 1.0
+"""Seconds that a query may spend on embedding new passages of all lanes."""
+_LOCK_SECONDS = 5.0
+"""Seconds that a query waits for another process that reads the files, if there are symbols."""
+
+
+class Relations(NamedTuple):
+    """What the symbols, imports and tests of one state of the table have to do with each other."""
+
+    imports: ImportTargets
+    calls: CallGraph
+    guards: TestGuards
+
+
+class Codebase:
+    """The open code of one work tree. It may be used from several threads, one at a time."""
+
+    def __init__(
+        self,
+        root: Path,
+        settings: Settings,
+        *,
+        place: Layout | None = None,
+        accesses: Callable[[Collection[str]], Mapping[str, Access]] | None = None,
+    ) -> None:
+        """Open the code of a work tree; nothing is read yet.
+
+        `place` is the layout of its bank, whose notes are no documents of the code. `accesses`
+        returns the accesses of symbols by their ids; without it, they are read from the bank's log.
+        """
+        self.root = root
+        self.settings = settings
+        self.layout = place
+        self.shared = shared_folder(root)
+        """The folder for what all work trees of the repository share."""
+        self.folder = tree_folder(root)
+        self.lock = threading.RLock()
+        code = settings.code
+        self.tree = WorkTree(root, exclude=code.exclude, max_bytes=code.max_file_bytes)
+        cache = ParseCache(self.shared / "parses.db", parsing.VERSION)
+        self.table = SymbolTable(self.tree, self.folder, cache)
+        self._cache = cache
+        self._given = accesses
+        self._lanes: dict[Lane, CodeLane] = {}
+        self._relations: tuple[int, Relations] | None = None
+
+    def __enter__(self) -> Self:
+        """Return the codebase itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the codebase."""
+        self.close()
+
+    def close(self) -> None:
+        """Close all files; using the codebase again reopens them."""
+        with self.lock:
+            for lane in self._lanes.values():
+                lane.close()
+            self._lanes.clear()
+            self._relations = None
+            self.table.close()
+            self._cache.close()
+            if "access" in self.__dict__ and self.access is not None:
+                self.access.close()
+
+    @cached_property
+    def access(self) -> AccessLog | None:
+        """The log of accesses in the bank's private state; None without a bank."""
+        if self.layout is None:
+            return None
+        return AccessLog(self.layout.state(bank_id(self.layout)))
+
+    def refresh(self, progress: Progress | None = None) -> str:
+        """Read the files that changed; return why the table may be out of date, if so.
+
+        That is enough for lookups; a search needs `catch_up`.
+        """
+        with self.lock:
+            if not self.settings.code.enabled:
+                where = self.settings.origins.get("code.enabled", "the settings")
+                raise BadInput("code is turned off here", f"set enabled = true ({where})")
+            try:
+                return self._refreshed(progress)
+            except IndexDamaged:
+                self.table.discard()
+                return self._refreshed(progress)
+
+    def catch_up(
+        self,
+        lanes: Sequence[Lane] = LANES,
+        progress: Progress | None = None,
+        *,
+        seconds: float = EMBED_SECONDS,
+    ) -> str:
+        """Update the indices of some lanes from the files before a search.
+
+        Embeds for at most about that many seconds in all. Returns why the answer may be
+        incomplete; empty if it is complete.
+        """
+        with self.lock:
+            problem = self.refresh(progress)
+            end = time.monotonic() + seconds
+            waiting = 0
+            for number, lane in enumerate(lanes):
+                # what one lane leaves, the next ones may use
+                share = max(0.0, end - time.monotonic()) / (len(lanes) - number)
+                try:
+                    report = self._lane(lane).read(
+                        partial(_caught_up, seconds=share, progress=progress)
+                    )
+                except Busy:
+                    problem = problem or "another process is indexing: changes may be missing"
+                    continue
+                if report is not None:
+                    problem = problem or report.problem
+                    waiting += report.waiting
+            return problem or (f"{waiting} passages have no vectors yet" if waiting else "")
+
+    def search(
+        self,
+        lane: Lane,
+        text: str,
+        limit: int,
+        *,
+        mode: str | None = None,
+        now: float | None = None,
+        min_score: float = 0.0,
+        under: str = "",
+        kinds: Collection[str] = (),
+        languages: Collection[str] = (),
+    ) -> CodeResult:
+        """Return the best hits of one lane, as of the last `catch_up`.
+
+        `text` is a query with words, phrases, exclusions, and the conditions `in:FOLDER`,
+        `kind:function`, `language:python`; `under` (a folder), `kinds` and `languages` mean the
+        same.
+        """
+        from memory_bank import code_search  # start-up: lookups search nothing
+
+        given = [("in", under)] if under else []
+        given += [("kind", ",".join(kinds))] if kinds else []
+        given += [("language", ",".join(languages))] if languages else []
+        asked = code_search.CodeQuery(
+            text=text,
+            conditions=tuple(given),
+            mode=mode or self.settings.search.mode,
+            limit=limit,
+            now=time.time() if now is None else now,
+            min_score=min_score,
+        )
+        with self.lock:
+            return self._lane(lane).read(
+                lambda view: code_search.search(view, self.table, lane, asked)
+            )
+
+    def text(self, hit: CodeHit) -> str:
+        """Return the lines of a hit; empty if the file has changed."""
+        span = Span(hit.line, hit.end_line)
+        found = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, span)
+        return found or ""
+
+    def relations(self) -> Relations:
+        """Return imports, calls and guards, of the current state of the table."""
+        with self.lock:
+            generation = self.table.generation
+            if self._relations is None or self._relations[0] != generation:
+                imports = ImportTargets(self.table)
+                calls = CallGraph(self.table, imports)
+                guards = TestGuards(self.table, imports, calls)
+                self._relations = generation, Relations(imports, calls, guards)
+            return self._relations[1]
+
+    def refused(self) -> dict[str, str]:
+        """Return the files that are not indexed, with the reasons, by path."""
+        with self.lock:
+            return self.table.refused()
+
+    def count_access(self, symbols: Collection[str], now: float | None = None) -> str:
+        """Count one more access of some symbols, by id; return why that can't be done, if so."""
+        log = self.access
+        if log is None or not symbols:
+            return ""
+        return log.add(symbols, time.time() if now is None else now)
+
+    def accesses(self, names: Collection[str]) -> Mapping[str, Access]:
+        """Return the accesses of some symbols, by id; none without a bank."""
+        if self._given is not None:
+            return self._given(names)
+        return self.access.of(names) if self.access is not None else {}
+
+    def _refreshed(self, progress: Progress | None) -> str:
+        known = self.table.file.exists()
+        try:
+            if known:
+                self.table.refresh(progress, wait=_LOCK_SECONDS)
+            else:
+                self.table.refresh(progress)
+        except Busy:
+            return "another process is reading the code: the latest changes may be missing"
+        except StorageFailed as error:
+            if not known:
+                raise
+            return error.message
+        return ""
+
+    def _lane(self, name: Lane) -> CodeLane:
+        if name not in self._lanes:
+            from memory_bank.code_lane import CodeLane  # start-up: lookups need no index
+
+            self._lanes[name] = CodeLane(
+                self.root, self.folder / name, self._source(name), self.settings, self.accesses
+            )
+        return self._lanes[name]
+
+    def _source(self, name: Lane) -> Source:
+        if name == "docs":
+            from memory_bank.doc_source import DocSource
+
+            return DocSource(self.tree, lambda: self.table.documents, without=self._notes())
+        if name == "tests":
+            from memory_bank.repo.test_source import TestSource
+
+            return TestSource(self.table)
+        from memory_bank.repo.symbol_source import SymbolSource
+
+        return SymbolSource(self.table)
+
+    def _notes(self) -> list[str]:
+        """Return the paths of the bank's notes below the work tree."""
+        if self.layout is None:
+            return []
+        found = [self.layout.root]
+        if self.layout.prefix:  # only a bank in a project includes files
+            found += [self.layout.project / path for path in self.settings.memory.include]
+        return [
+            path.relative_to(self.root).as_posix()
+            for path in found
+            if path.is_relative_to(self.root)
+        ]
+
+
+def open_codebase(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    bank: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, object] | None = None,
+) -> Codebase:
+    """Open the code of the work tree that holds a folder, by default the working directory.
+
+    `bank` is its bank, as `open_bank` takes it; by default the one that is found from there, if
+    there is one: none is needed. Raises NoRepository, BadSetting.
+    """
+    folder = Path(path) if path is not None else Path.cwd()
+    place = None
+    with suppress(NoBank):
+        if bank is not None or path is None:
+            place = layout.locate(bank, settings=settings)
+        else:
+            place = layout.find(folder)
+    if path is None and bank is not None and place is not None and _in_git(place.project):
+        folder = place.project
+    root = work_tree_of(folder)
+    return Codebase(root, config.load(place.root if place else None, flags=settings), place=place)
+
+
+def _caught_up(view: LaneView, seconds: float, progress: Progress | None) -> SyncReport | None:
+    return view.index.catch_up(seconds, progress)
+
+
+def _in_git(folder: Path) -> bool:
+    from memory_bank.repo import git
+
+    return git.worktree(folder.resolve()) is not None

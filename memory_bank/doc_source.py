@@ -1,0 +1,120 @@
+"""The Markdown files of a repository that are no notes of its bank, as a source."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from memory_bank import notes
+from memory_bank.errors import UnreadableNote
+from memory_bank.filenames import FOLDER
+from memory_bank.notes.decoding import decode
+from memory_bank.notes.identity import etag
+from memory_bank.notes.source import READER, document_of
+from memory_bank.repo.work_tree import WorkTree
+from memory_bank.source import (
+    UNDATED,
+    Read,
+    Scan,
+    Signature,
+    Span,
+    Unchanged,
+    Unreadable,
+    lines_between,
+)
+from memory_bank.stat_signature import StatSignature, trusted
+
+_MAX_BYTES = 4_000_000
+"""Maximum bytes of a document; a larger one might take many seconds to parse."""
+
+
+class DocSource:
+    """The documents of a work tree."""
+
+    name = "docs"
+    fingerprint = f"1 {READER}"
+
+    def __init__(
+        self,
+        tree: WorkTree,
+        files: Callable[[], Mapping[str, StatSignature]],
+        *,
+        without: Iterable[str] = (),
+    ) -> None:
+        """Read those of `files` that are neither at nor below a path of `without`.
+
+        Files of any bank are left out, too.
+        """
+        self._tree = tree
+        self._files = files
+        self._without = tuple(posixpath.normpath(path) for path in without)
+        self._seen: dict[str, Signature] | None = None
+
+    def scan(self) -> Scan:
+        """Return the signatures of all documents."""
+        return Scan(self._signatures())
+
+    def look(self, keys: Collection[str]) -> Scan | None:
+        """Return the signatures of some documents."""
+        found = self._signatures()
+        return Scan({key: found[key] for key in keys if key in found})
+
+    def changes(self) -> frozenset[str] | None:
+        """Return the documents whose signatures changed since the last call; None at first."""
+        before, now = self._seen, self._signatures()
+        self._seen = now
+        if before is None:
+            return None
+        young = {key for key, one in self._files().items() if not trusted(one)}
+        changed = {key for key, one in now.items() if key in young or before.get(key) != one}
+        return frozenset(changed.union(before.keys() - now.keys()))
+
+    def refresh(self, *, again: bool = False) -> bool:  # noqa: ARG002  (the contract's)
+        """Depend on nothing else."""
+        return False
+
+    def read(self, key: str, known: str = "") -> Read:
+        """Read a document."""
+        found = self._tree.read(key)
+        if found is None:
+            return None
+        old = found.signature is not None and trusted(found.signature)
+        signature = _text(found.signature) if found.signature and old else ""
+        size = len(found.data)
+        if found.reason:
+            return Unreadable(found.reason, signature, size=size)
+        hashed = etag(found.data)
+        if hashed == known:
+            return Unchanged(signature, UNDATED)
+        if size > _MAX_BYTES:
+            return Unreadable(
+                f"a document of more than {_MAX_BYTES:,} bytes", signature, hashed, size
+            )
+        try:
+            note = notes.note_parser.parse(key, found.data)
+        except UnreadableNote as error:
+            return Unreadable(error.message, signature, hashed, size)
+        return document_of(note, UNDATED, "", signature, included=True)
+
+    def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
+        """Return some lines of a document; None if its bytes have changed."""
+        found = self._tree.read(key)
+        if found is None or etag(found.data) != hash:
+            return None
+        return lines_between(decode(found.data).text, span)
+
+    def close(self) -> None:
+        """Compare all documents at the next call."""
+        self._seen = None
+
+    def _signatures(self) -> dict[str, Signature]:
+        return {path: _text(one) for path, one in self._files().items() if self._included(path)}
+
+    def _included(self, path: str) -> bool:
+        if f"{FOLDER}/" in path and FOLDER in path.split("/")[:-1]:
+            return False
+        return not any(one in {".", path} or path.startswith(f"{one}/") for one in self._without)
+
+
+def _text(signature: StatSignature) -> Signature:
+    return " ".join(map(str, signature))

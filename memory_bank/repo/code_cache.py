@@ -1,0 +1,45 @@
+"""Where what is derived from a repository's code is kept: in the user's cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from memory_bank import sqlite
+from memory_bank.errors import StorageFailed
+from memory_bank.layout import user_folder
+from memory_bank.repo import git
+
+
+def shared_folder(tree: Path) -> Path:
+    """Return the folder of a repository, which all its work trees share; it may not exist.
+
+    It is named by the folder of git that the work trees share: that costs no call of git, and
+    stays the same when a repository gets its first commit or a shallow clone the rest.
+    """
+    own = git.git_folder(tree) or tree
+    try:
+        common = own / (own / "commondir").read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        common = own
+    return user_folder("cache") / "code" / _hashed(common)
+
+
+def tree_folder(tree: Path) -> Path:
+    """Return the folder of one work tree; it may not exist."""
+    return shared_folder(tree) / _hashed(tree)
+
+
+def remove(file: Path) -> None:
+    """Remove a damaged database; raise StorageFailed."""
+    try:
+        sqlite.discard(file)
+    except OSError as error:
+        raise StorageFailed(
+            f"{file} can't be replaced: {error.strerror}", "check the disk and its permissions"
+        ) from error
+
+
+def _hashed(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path.resolve())).hexdigest()[:16]

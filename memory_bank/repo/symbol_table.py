@@ -1,0 +1,213 @@
+"""The symbols, calls, imports and tests of one work tree, kept up to date with its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank import sqlite
+from memory_bank.filenames import NOTE_SUFFIXES
+from memory_bank.layout import private_folder
+from memory_bank.locks import WAIT, locked
+from memory_bank.repo import git, parsing
+from memory_bank.repo.code import ParsedFile
+from memory_bank.repo.code_cache import remove
+from memory_bank.repo.code_database import CodeDatabase, FileRow, names_of, replace
+from memory_bank.repo.parse_cache import Key, ParseCache
+from memory_bank.repo.work_tree import TreeScan, WorkTree
+from memory_bank.stat_signature import StatSignature, trusted
+
+_BATCH = 200
+"""Files in one transaction; after a kill, the others are read again."""
+_REFUSED = "SELECT path, reason FROM refused"
+
+Progress = Callable[[str, int, int], None]
+"""Called with what is done, and how many of how many."""
+
+
+class FileState(NamedTuple):
+    """What is known of a file."""
+
+    language: str
+    signature: str
+    blob: bytes
+    ids: str
+    """Changes with the ids of its symbols and tests."""
+    reason: str
+    """Why it was refused when it was read; empty if it was not."""
+
+    def parsed(self, blob: bytes) -> bool:
+        """Tell whether it is known, by this version of the parser, and has that content."""
+        current = self.signature.startswith(f"{parsing.VERSION} ")
+        return current and self.blob == blob and not self.reason
+
+
+class SymbolTable(CodeDatabase):
+    """The table of one work tree in the user's cache; other processes may write it, too."""
+
+    def __init__(self, tree: WorkTree, folder: Path, cache: ParseCache) -> None:
+        """Keep it in `folder`; what was parsed is also kept in `cache`."""
+        super().__init__(folder / "files.db")
+        self.tree = tree
+        self._folder = folder
+        self._cache = cache
+        self._files: tuple[int, dict[str, FileState]] = (-1, {})
+        self.documents: Mapping[str, StatSignature] = {}
+        """The Markdown files of the work tree, as of the last refresh."""
+
+    def refresh(self, progress: Progress | None = None, *, wait: float = WAIT) -> bool:
+        """Read the files whose signatures changed; tell whether any symbol may have changed.
+
+        Raises StorageFailed if git can't list the files, Busy if another process reads them for
+        longer than `wait` seconds.
+        """
+        scan = self.tree.scan(_wanted)
+        self.documents = {
+            path: scan.files.pop(path) for path in list(scan.files) if path.endswith(NOTE_SUFFIXES)
+        }
+        if not self._changes(scan):
+            return False
+        with locked(self._folder, wait=wait, make=lambda: private_folder(self._folder)):
+            return self._update(scan, progress or (lambda *_: None))
+
+    def discard(self) -> None:
+        """Remove the table, to be made again by the next refresh."""
+        self.close()
+        self._files = (-1, {})
+        remove(self.file)
+
+    def files(self) -> dict[str, FileState]:
+        """Return the files of code by path, those that were refused when read included."""
+        generation = self.generation
+        if self._files[0] != generation:
+            rows = self.rows("SELECT path, language, signature, blob, ids, reason FROM files")
+            self._files = generation, {path: FileState(*fields) for path, *fields in rows}
+        return self._files[1]
+
+    def refused(self) -> dict[str, str]:
+        """Return the files that are not indexed, with the reasons, by path."""
+        rows = self.rows(
+            "SELECT path, reason FROM refused UNION SELECT path, reason FROM files"
+            " WHERE reason <> '' ORDER BY path"
+        )
+        return dict(rows)
+
+    def problems(self) -> dict[str, str]:
+        """Return the files that were parsed only in part, with the reasons, by path."""
+        return dict(self.rows("SELECT path, problem FROM files WHERE problem <> '' ORDER BY path"))
+
+    def imports(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """Yield all imports: the path of the file, the target and the names as written."""
+        sql = "SELECT f.path, target, names FROM imports JOIN files AS f ON f.id = file"
+        for path, target, names in self.rows(f"{sql} ORDER BY f.path, line"):
+            yield path, target, names_of(names)
+
+    def _changes(self, scan: TreeScan) -> bool:
+        """Tell whether files differ from what is recorded."""
+        if not self.file.exists():
+            return True
+        files = self.files()
+        return (
+            files.keys() != scan.files.keys()
+            or any(files[path].signature != _text(one) for path, one in scan.files.items())
+            or dict(self.rows(_REFUSED)) != scan.refused
+        )
+
+    def _update(self, scan: TreeScan, progress: Progress) -> bool:
+        """Read the changed files in batches, each in one transaction."""
+        files, before = self.files(), self.generation
+        changed = {
+            path: one
+            for path, one in scan.files.items()
+            if path not in files or files[path].signature != _text(one)
+        }
+        gone = [path for path in files if path not in scan.files]
+        remaining = iter(changed.items())
+        done = 0
+        while batch := dict(islice(remaining, _BATCH)):
+            self._read(batch, files)
+            done += len(batch)
+            progress("parsing", done, len(changed))
+        if gone or dict(self.rows(_REFUSED)) != scan.refused:
+            with self.writing() as base:
+                replace(base, (), gone)
+                base.execute("DELETE FROM refused")
+                base.executemany("INSERT INTO refused VALUES (?, ?)", scan.refused.items())
+        return self.generation != before
+
+    def _read(self, batch: Mapping[str, StatSignature], known: Mapping[str, FileState]) -> None:
+        """Read some files, given with their signatures, and write those whose content changed."""
+        found: list[FileRow] = []
+        contents: dict[bytes, bytes] = {}
+        touched: list[tuple[str, str]] = []
+        gone: list[str] = []
+        for path, scanned in batch.items():
+            read = self.tree.read(path)
+            if read is None:
+                gone += [path] if path in known else []
+                continue
+            language = _language(path.rpartition("/")[2])
+            signature = _recorded(read.signature or scanned)
+            if read.reason:
+                found.append(FileRow(path, language, signature, b"", 0, reason=read.reason))
+                continue
+            blob = git.blob(read.data)
+            if path in known and known[path].parsed(blob):
+                touched.append((signature, path))
+            else:
+                found.append(FileRow(path, language, signature, blob, len(read.data)))
+                contents[blob] = read.data
+        if found or gone:
+            parsed = self._parsed([one for one in found if not one.reason], contents)
+            rows = [_row(one, parsed.get((one.blob, one.language))) for one in found]
+            with self.writing() as base:
+                replace(base, rows, gone)
+        if touched:
+            with self.guarded(), sqlite.transaction(self.opened()):
+                self.opened().executemany("UPDATE files SET signature = ? WHERE path = ?", touched)
+            self._files = (-1, {})
+
+    def _parsed(
+        self, files: Sequence[FileRow], contents: Mapping[bytes, bytes]
+    ) -> dict[Key, ParsedFile]:
+        """Return what is in some files, from the cache or parsed now."""
+        keys = list(dict.fromkeys((one.blob, one.language) for one in files))
+        found = self._cache.get(keys)
+        new = {
+            (blob, language): parsing.parse(contents[blob], language)
+            for blob, language in keys
+            if (blob, language) not in found
+        }
+        if new:
+            self._cache.put(new.items())
+        return found | new
+
+
+def _wanted(path: str) -> bool:
+    return path.endswith(NOTE_SUFFIXES) or bool(_language(path.rpartition("/")[2]))
+
+
+@lru_cache(maxsize=100_000)  # asked for each file before each answer
+def _language(name: str) -> str:
+    """Return the language of a file by its name; empty if it has none."""
+    return parsing.language_of(name) or ""
+
+
+def _row(file: FileRow, parsed: ParsedFile | None) -> FileRow:
+    """Return a file with what was parsed of it, without tests where it can't have any."""
+    if parsed is not None and not parsing.may_hold_tests(file.path, file.language):
+        parsed = parsed._replace(tests=())
+    return file._replace(parsed=parsed)
+
+
+def _text(signature: StatSignature) -> str:
+    """Return a signature as it is recorded; it also changes with the version of the parser."""
+    return f"{parsing.VERSION} {' '.join(map(str, signature))}"
+
+
+def _recorded(signature: StatSignature) -> str:
+    """Return what is recorded of a file: no signature if it is so young that it may change."""
+    return _text(signature) if trusted(signature) else f"{parsing.VERSION} "

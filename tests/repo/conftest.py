@@ -1,0 +1,126 @@
+"""A repository with code of a small shop, and its table of symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memory_bank.repo import git_process, parsing
+from memory_bank.repo.parse_cache import ParseCache
+from memory_bank.repo.symbol_table import SymbolTable
+from memory_bank.repo.work_tree import WorkTree
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/orders.py": '''"""Orders of customers."""
+
+from shop import payments
+from shop.payments import Gateway
+
+LIMIT = 3
+
+
+class Order:
+    """What a customer wants."""
+
+    def place(self):
+        """Charge the customer, and retry on a timeout."""
+        self.check()
+        return charge_with_retry(Gateway(), self.total)
+
+    def check(self):
+        if not self.lines:
+            raise ValueError("empty order")
+
+
+def charge_with_retry(gateway, amount):
+    """Charge up to three times."""
+    for _ in range(LIMIT):
+        return gateway.charge(amount)
+''',
+    "shop/payments.py": '''class Gateway:
+    """The bank's door."""
+
+    def charge(self, amount):
+        return self.send(amount)
+
+    def send(self, amount):
+        """Send an amount over the wire."""
+        return amount
+
+
+def describe():
+    return "payments"
+''',
+    "shop/reports.py": """from .orders import Order
+
+
+def describe():
+    return Order().place()
+""",
+    "tests/test_orders.py": '''from shop.orders import Order, charge_with_retry
+
+
+def test_an_empty_order_is_refused():
+    Order().check()
+
+
+def test_charge_with_retry():
+    """Three times at most."""
+    assert run()
+
+
+def run():
+    return 1
+''',
+}
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def git_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget that git kept the process waiting in a test before."""
+    monkeypatch.setattr(git_process.State, "timed_out", False)
+
+
+@pytest.fixture
+def shop(tmp_path: Path, git: Callable[..., str]) -> Path:
+    """Make a repository of a shop's code, with one commit."""
+    root = tmp_path.resolve() / "shop"
+    write(root, FILES)
+    git(tmp_path, "init", "-q", "-b", "main", str(root))
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "Start")
+    return root
+
+
+@pytest.fixture
+def open_table(tmp_path: Path) -> Iterator[Callable[..., SymbolTable]]:
+    """Return a function that opens the table of a work tree."""
+    opened: list[SymbolTable] = []
+
+    def at(root: Path, name: str = "table", max_bytes: int = 1_000_000) -> SymbolTable:
+        cache = ParseCache(tmp_path / "cache" / "parses.db", parsing.VERSION)
+        tree = WorkTree(root, max_bytes=max_bytes)
+        opened.append(SymbolTable(tree, tmp_path / "cache" / name, cache))
+        return opened[-1]
+
+    yield at
+    for table in opened:
+        table._cache.close()
+        table.close()
+
+
+@pytest.fixture
+def table(shop: Path, open_table: Callable[..., SymbolTable]) -> SymbolTable:
+    """Return the table of the shop, up to date."""
+    found = open_table(shop)
+    found.refresh()
+    return found

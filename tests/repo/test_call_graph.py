@@ -1,0 +1,88 @@
+"""Calls lead to symbols, as far as names tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memory_bank.repo.call_graph import IMPORTED, ONLY_ONE, SAME_FILE, CallGraph
+from memory_bank.repo.import_targets import ImportTargets
+from memory_bank.repo.symbol_lookup import symbol_named
+from memory_bank.repo.symbol_table import SymbolTable
+from tests.repo.conftest import write
+
+
+@pytest.fixture
+def graph(table: SymbolTable) -> CallGraph:
+    return CallGraph(table, ImportTargets(table))
+
+
+def callees(table: SymbolTable, name: str) -> dict[str, tuple[str, str] | None]:
+    graph = CallGraph(table, ImportTargets(table))
+    return {
+        one.written: (f"{one.called.path}#{one.called.symbol.qualified}", one.how)
+        if one.called
+        else None
+        for one in graph.callees(symbol_named(table, name))
+    }
+
+
+def test_calls_out_lead_to_symbols(table: SymbolTable) -> None:
+    found = callees(table, "Order.place")
+    assert found["self.check"] == ("shop/orders.py#Order.check", SAME_FILE)
+    assert found["charge_with_retry"] == ("shop/orders.py#charge_with_retry", SAME_FILE)
+    assert found["Gateway"] == ("shop/payments.py#Gateway", IMPORTED)
+    assert callees(table, "Order.check")["ValueError"] is None
+    assert callees(table, "charge_with_retry")["gateway.charge"] == (
+        "shop/payments.py#Gateway.charge", IMPORTED,
+    )  # fmt: skip
+
+
+def test_callers_come_with_how_they_are_known(table: SymbolTable, graph: CallGraph) -> None:
+    found = graph.callers(symbol_named(table, "Order.check"))
+    assert [(one.caller.path, one.how) for one in found] == [
+        ("shop/orders.py", SAME_FILE),
+        ("tests/test_orders.py", IMPORTED),
+    ]
+    assert found[0].written == "self.check"
+    assert graph.callers(symbol_named(table, "payments.describe")) == []
+
+
+def test_the_only_symbol_of_a_name_is_meant_last(shop: Path, table: SymbolTable) -> None:
+    write(shop, {"a.py": "def total(door):\n    return door.send(1) + door.describe()\n"})
+    table.refresh()
+    assert callees(table, "total") == {
+        "door.send": ("shop/payments.py#Gateway.send", ONLY_ONE),
+        "door.describe": None,
+    }
+
+
+def test_what_a_call_is_made_on_decides(shop: Path, table: SymbolTable) -> None:
+    write(
+        shop,
+        {
+            "door.py": "class Front:\n    def open(self):\n        pass\n\n\nclass Back:\n    def open(self):\n        pass\n",
+            "house.py": (
+                "import door\n\n\nclass House:\n    def open(self, front, back, other):\n"
+                "        front.open()\n        back.open()\n        other.open()\n"
+                "        self.open()\n        open()\n"
+            ),
+        },
+    )
+    table.refresh()
+    assert callees(table, "House.open") == {
+        "front.open": ("door.py#Front.open", IMPORTED),
+        "back.open": ("door.py#Back.open", IMPORTED),
+        "other.open": None,
+        "self.open": ("house.py#House.open", SAME_FILE),
+        "open": None,
+    }
+
+
+def test_a_test_calls_symbols(table: SymbolTable, graph: CallGraph) -> None:
+    (test,) = table.tests("t.symbol = 'test_an_empty_order_is_refused'")
+    found = [one.called.symbol.qualified for one in graph.called_by_test(test) if one.called]
+    assert sorted(found) == ["Order", "Order.check"]
+    (call,) = graph.tests_calling(symbol_named(table, "Order.check"))
+    assert call.caller == test

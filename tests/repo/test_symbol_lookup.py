@@ -1,0 +1,113 @@
+"""Symbols are found by the names that people write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank.errors import SymbolNotFound
+from memory_bank.repo.symbol_lookup import (
+    in_file,
+    symbol_at,
+    symbol_named,
+    symbols_matching,
+    symbols_named,
+)
+from memory_bank.repo.symbol_table import SymbolTable
+from tests.repo.conftest import write
+
+OpenTable = Callable[..., SymbolTable]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "charge_with_retry",
+        "charge_with_retry()",
+        "shop/orders.py#charge_with_retry",
+        "orders.py#charge_with_retry",
+        "./shop/orders.py#charge_with_retry",
+        "shop.orders.charge_with_retry",
+        "orders.charge_with_retry",
+        "shop::orders::charge_with_retry",
+    ],
+)
+def test_a_function_has_many_names(table: SymbolTable, name: str) -> None:
+    found = symbol_named(table, name)
+    assert (found.path, found.symbol.qualified) == ("shop/orders.py", "charge_with_retry")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Order.place", "Order::place", "Order#place", "place", "shop.orders.Order.place",
+        "orders.py#place", "orders.py#Order.place", " Order.place ",
+    ],
+)  # fmt: skip
+def test_so_has_a_method(table: SymbolTable, name: str) -> None:
+    assert symbol_named(table, name).symbol.qualified == "Order.place"
+
+
+def test_an_id_is_a_name(table: SymbolTable) -> None:
+    found = symbol_named(table, "Order.place")
+    assert symbol_named(table, found.id) == found
+
+
+def test_an_ambiguous_name_lists_what_it_may_mean(table: SymbolTable) -> None:
+    with pytest.raises(SymbolNotFound) as caught:
+        symbol_named(table, "describe")
+    assert "'describe' is the name of 2 symbols" in caught.value.message
+    assert "shop/payments.py#describe:12" in caught.value.message
+    assert "shop/reports.py#describe:4" in caught.value.message
+    assert "shop/payments.py#describe" in caught.value.hint
+    assert symbol_named(table, "payments.describe").path == "shop/payments.py"
+
+
+def test_a_whole_name_means_no_nested_symbol(shop: Path, table: SymbolTable) -> None:
+    write(shop, {"a.py": "class Shop:\n    def describe(self):\n        pass\n"})
+    table.refresh()
+    assert len(symbols_named(table, "describe")) == 2
+    assert symbol_named(table, "Shop.describe").path == "a.py"
+
+
+def test_an_unknown_name_suggests_similar_ones(table: SymbolTable) -> None:
+    for name, near in [
+        ("charge_with_retries", "charge_with_retry"),
+        ("Order.plaec", "Order.place"),
+        ("shop/orders.py#chek", "check"),
+        ("nowhere.Ordre", "Order"),
+    ]:
+        with pytest.raises(SymbolNotFound, match=f"did you mean.*{near}"):
+            symbol_named(table, name)
+
+
+@pytest.mark.parametrize("name", ["", "#", "a#", ".", "::", "x" * 100_000, "%", "_", "sym-"])
+def test_any_text_is_a_name_or_none(table: SymbolTable, name: str) -> None:
+    with pytest.raises(SymbolNotFound) as caught:
+        symbol_named(table, name)
+    assert len(caught.value.message) < 1000
+
+
+def test_matching_symbols_come_by_closeness(table: SymbolTable) -> None:
+    def matching(*words: str, **wanted: object) -> list[str]:
+        found = symbols_matching(table, words, limit=10, **wanted)  # type: ignore[arg-type]
+        return [one.symbol.qualified for one in found]
+
+    assert matching("order") == ["Order", "Order.place", "Order.check"]
+    assert "test_an_empty_order_is_refused" in matching("order", tests=True)
+    assert matching("order", "pl") == ["Order.place"]
+    assert matching("CHARGE") == ["Gateway.charge", "charge_with_retry"]
+    assert matching("%") == []
+    assert matching("order", kinds=["class"]) == ["Order"]
+    assert matching(path="shop/payments.py", kinds=["function", "class"]) == ["Gateway", "describe"]
+    assert matching(path="shop/", languages=["ruby"]) == []
+
+
+def test_symbols_of_a_file_and_at_a_line(table: SymbolTable) -> None:
+    found = in_file(table, "shop/orders.py")
+    assert [one.symbol.line for one in found] == sorted(one.symbol.line for one in found)
+    place = symbol_named(table, "Order.place")
+    assert symbol_at(table, "shop/orders.py", place.symbol.line + 1) == place
+    assert symbol_at(table, "shop/orders.py", 1) is None
