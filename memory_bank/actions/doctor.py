@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from memory_bank.actions import hook_log
+from memory_bank.actions.former_state import former_state
 from memory_bank.actions.linked_notes import LinkShown, shown
 from memory_bank.bank import Bank, View
 from memory_bank.index.report import Progress, SyncReport
@@ -79,6 +80,8 @@ class Health:
     """Why git can't provide dates, if there is a repository."""
     hooks: str | None
     """What failed lately in hooks of agents' programs."""
+    former_sessions: str | None
+    """Where sessions are that this folder had under another id."""
     embedder: str
     max_note_bytes: int
 
@@ -139,6 +142,7 @@ def _health(view: View, bank: Bank, report: SyncReport) -> Health:
         ),
         git=git.problem(bank.layout.root) or None,
         hooks=hook_log.described(str(bank.layout.state(bank.id))) or None,
+        former_sessions=former_state(bank) or None,
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,
     )

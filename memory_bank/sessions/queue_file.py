@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged, StorageFailed
 from memory_bank.sessions.queue_rows import EVENT, Row
-from memory_bank.sessions.queue_tables import TABLES, VERSION
+from memory_bank.sessions.queue_tables import COLUMNS, TABLES, VERSION
 
 if TYPE_CHECKING:
     from memory_bank.repairs import Repaired
@@ -43,6 +43,33 @@ class QueueFile(sqlite.Opened):
 
         with sqlite.guarded(self.file):
             return sqlite_text.scrub(self.opened(), _WAIT)
+
+    def take_over(self, other: Path) -> None:
+        """Add what the queue in another folder has, and delete that one; what is here stays.
+
+        Raises StorageFailed.
+        """
+        former = QueueFile(other)
+        if not former.file.exists():
+            return
+        former._rows(f"{EVENT} LIMIT 0")  # brings it to this version
+        former.close()
+
+        def work(base: sqlite.Connection) -> None:
+            base.execute("ATTACH ? AS former", (str(former.file),))
+            try:
+                with sqlite.transaction(base):
+                    for table, columns in COLUMNS.items():
+                        base.execute(
+                            f"INSERT OR IGNORE INTO main.{table} ({columns})"
+                            f" SELECT {columns} FROM former.{table}"
+                        )
+            finally:
+                base.execute("DETACH former")
+
+        self._guarded(work)
+        for suffix in ("", "-wal", "-shm"):
+            former.file.with_name(FILE + suffix).unlink(missing_ok=True)
 
     def _rows(self, sql: str, values: tuple[object, ...] = ()) -> list[Row]:
         """Return rows; none if there is no file, which reading doesn't make."""

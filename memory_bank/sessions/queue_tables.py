@@ -64,3 +64,14 @@ CREATE TABLE news (
     payload TEXT NOT NULL,
     created_at REAL NOT NULL
 )"""
+
+COLUMNS = {
+    "sessions": "session_id, project, agent, started_at, ended_at, input_tokens, output_tokens,"
+    " redactions, git, note, asked, edits, worded, shown, summary",
+    "prompts": "session_id, prompt_number, prompt_text, created_at",
+    "prompt_keys": "session_id, key, prompt_number",
+    "event_keys": "session_id, key, event_id",
+    "events": "session_id, tool_name, tool_input, tool_output, prompt_number, created_at, failed,"
+    " cwd, tokens, batch",
+}
+"""The columns of the tables that another queue takes over; events get new ids there."""

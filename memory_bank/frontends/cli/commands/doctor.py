@@ -65,6 +65,9 @@ def _show(call: Call, health: Health) -> None:
         "polling": health.polling,
         "git": health.git and f"{health.git}; dates are file dates",
         "hooks": health.hooks,
+        "sessions": health.former_sessions
+        and f"{health.former_sessions}; if they are this project's, bring them back:"
+        " memory-bank session recover",
     }
     for name, said in others.items():
         if said:

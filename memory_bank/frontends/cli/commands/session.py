@@ -20,6 +20,7 @@ from memory_bank.frontends.cli.text_input import given
 from memory_bank.frontends.rendering import count, one_line
 
 if TYPE_CHECKING:
+    from memory_bank.actions.former_state import Recovered
     from memory_bank.actions.prune import Pruned
     from memory_bank.actions.session_compression import Compression
     from memory_bank.actions.sessions import Started
@@ -244,6 +245,30 @@ def _prune(call: Call, *, older: str, dry_run: bool) -> int:
     return FOUND if done.count else NOTHING
 
 
+@as_command(
+    "recover",
+    why="""
+    The private state of a bank is named by the first commit of its repository. If that was
+    rewritten (`git filter-repo`, `git commit --amend` of it), notes of former sessions are no
+    longer found. This moves them, and what waits of these sessions, to the place of the others.
+    Only do it if the sessions that `doctor` names are of this project.
+    """,
+    examples=(("memory-bank session recover", "bring back the sessions that `doctor` names"),),
+)
+def _recover(call: Call) -> int:
+    """Bring back sessions after a rewrite of the first commit."""
+
+    def render(done: Recovered) -> None:
+        call.remark(f"{count(done.notes, 'note')} of former sessions moved here")
+        for path in done.kept:
+            call.remark(f"stays, since there is a note of this path: {path}")
+
+    with call.open() as bank:
+        done = actions.former_state.recover(bank)
+        call.answer(done, render)
+    return FOUND if done.ids else NOTHING
+
+
 command = Group(
     "session",
     help="List, show and end the sessions of agents.",
@@ -255,7 +280,7 @@ command = Group(
     default=_list,
     commands={
         made.name or "": made
-        for made in (_list, _show, _start, _end, _summary, _compress, _import, _prune)
+        for made in (_list, _show, _start, _end, _summary, _compress, _import, _prune, _recover)
     },
     params=shared_options(),
 )
