@@ -12,6 +12,8 @@ TEXT_SUFFIXES = (".mdx", ".mdown", ".mkd", ".mkdn", ".text", ".txt")
 """Endings of text files that may be meant as notes, in lower case; they are not indexed."""
 TEMPORARY_PREFIX = ".mb-"
 """Prefix of temporary files; one that a killed process left is removed later."""
+LOCK_FILE = ".mb-lock"
+"""The file that is locked where a folder can't be."""
 
 _LONGEST_PART = 255
 """Bytes of a part of a path that common file systems take."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from memory_bank.errors import Busy, StorageFailed
+from memory_bank.filenames import LOCK_FILE
 
 WAIT = 30.0
 """Seconds to wait for a lock; holders keep it for one write or one batch."""
@@ -85,7 +86,7 @@ if os.name == "nt":  # pragma: no cover  (Windows has no flock; an open file can
     import msvcrt
 
     def _open(folder: Path) -> int:
-        return os.open(folder / ".mb-lock", os.O_RDWR | os.O_CREAT)
+        return os.open(folder / LOCK_FILE, os.O_RDWR | os.O_CREAT)
 
     def _stands(handle: int, folder: Path) -> bool:  # noqa: ARG001
         return True

@@ -41,6 +41,8 @@ def _scrub(run: Removal, log: sqlite.Opened) -> None:
     except MemoryBankError as error:
         run.left(str(log.file), error.message)
         return
+    finally:
+        log.close()  # it waits shorter now
     if not done:
         run.left(str(log.file), _READ)
 

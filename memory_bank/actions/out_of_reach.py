@@ -17,14 +17,16 @@ _REMEMBERED = re.compile(rb"([0-9a-f]{16}) \S* (.+)", re.DOTALL)
 """What is stored with the id of an index: the bank's id, and its folder."""
 _HISTORY = "git history"
 _KEPT = (
-    "has it, and so do remotes, clones and reviews that have the commit: to remove it, rewrite the"
-    " history (git filter-repo) and publish it again"
+    "and so do remotes, clones and reviews with that commit: to remove it, rewrite the history (git"
+    " filter-repo) and publish it again"
 )
 
 
 def add(run: Removal, *, removed: RemovedText | None = None, paths: Sequence[str] = ()) -> None:
     """Add what has a text, or had notes of some paths, and is not in the bank's reach."""
     if removed is not None:
+        if removed.count(str(run.bank.layout.root)):
+            run.left(str(run.bank.layout.root), "the path of the bank has the text")
         _add_remains(run, removed)
     _add_git(run, removed, paths)
     _add_other_banks(run)
@@ -46,12 +48,17 @@ def _add_git(run: Removal, removed: RemovedText | None, paths: Sequence[str]) ->
     tree = git.worktree(root)
     if tree is None:
         return
-    if removed is not None:
-        commit = git.commit_with(tree, root, removed.text)
-    else:
-        commit = git.commit_of(tree, [root / path for path in paths]) if paths else ""
+    commit = git.commit_with(tree, root, removed.text) if removed is not None else ""
     if commit:
-        run.left(_HISTORY, f"commit {commit[:12]} {_KEPT}")
+        run.left(_HISTORY, f"commit {commit[:12]} has it, {_KEPT}")
+        return
+    changed = [one.place for one in run.places if one.kind == "note"]
+    notes = {path for path in (*paths, *changed) if not run.bank.roots.is_private(path)}
+    if commit == "" and not notes:
+        return
+    commit = git.commit_of(tree, [root / path for path in sorted(notes)]) if notes else None
+    if commit:
+        run.left(_HISTORY, f"commit {commit[:12]} has a version of a note that had it, {_KEPT}")
     elif commit is None:
         run.left(_HISTORY, "git did not say whether a commit has it")
     else:
@@ -86,7 +93,11 @@ def _add_remains(run: Removal, removed: RemovedText) -> None:
             continue
         if has_it and not any(str(file).endswith(one.place) for one in run.beyond):
             derived = file.is_relative_to(run.bank.layout.index)
-            why = "the index has what the files have that are named here" if derived else "has it"
+            why = (
+                "it has what is named here, such as names of files in git's history"
+                if derived
+                else "it has the text still"
+            )
             run.left(str(run.bank.layout.index) if derived else str(file), why)
 
 

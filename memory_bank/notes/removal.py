@@ -12,7 +12,7 @@ from stat import S_ISDIR, S_ISREG
 from typing import NamedTuple
 
 from memory_bank.errors import BadName, Conflict, UnreadableNote
-from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX
+from memory_bank.filenames import LOCK_FILE, NOTE_SUFFIXES, TEMPORARY_PREFIX
 from memory_bank.notes import decoding, files, frontmatter, merge_conflicts, note_parser
 from memory_bank.notes.folders import files_in, held, names_in, stat_of
 from memory_bank.notes.identity import etag, slug
@@ -49,7 +49,8 @@ def paths(folder: Path) -> Iterator[str]:
 
 def is_leftover(path: str) -> bool:
     """Tell whether a file is one that a killed writer left."""
-    return path.rpartition("/")[2].startswith(TEMPORARY_PREFIX)
+    name = path.rpartition("/")[2]
+    return name.startswith(TEMPORARY_PREFIX) and name != LOCK_FILE
 
 
 def is_trashed(path: str) -> bool:

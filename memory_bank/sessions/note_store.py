@@ -66,10 +66,7 @@ class NoteStore:
         Raises BadInput for one that was forgotten.
         """
         session = replace(session, session_id=checked_id(session.session_id))
-        if self.queue.forgotten(session.session_id):
-            raise BadInput(
-                f"session {session.session_id[:60]} was forgotten", "start one with another id"
-            )
+        self._check_not_forgotten(session.session_id)
         if self._known(session.session_id) is not None:
             return False
         if not self.queue.create_session(replace(session, path="")):
@@ -133,8 +130,11 @@ class NoteStore:
         """Keep an event until it is compressed, durably, and return its id.
 
         A second event of a session with the same `key` is not stored; the id is that of the first.
+        Raises BadInput for a forgotten session.
         """
-        return self.queue.queue(replace(event, session_id=checked_id(event.session_id)), key)
+        event = replace(event, session_id=checked_id(event.session_id))
+        self._check_not_forgotten(event.session_id)
+        return self.queue.queue(event, key)
 
     def get_pending(self, session_id: str = "", limit: int | None = None) -> list[Event]:
         """Return the events of a session, or of all, that are not compressed yet, oldest first."""
@@ -193,6 +193,10 @@ class NoteStore:
         ids.update((one.session_id, None) for one in self._all(self._notes.all()))
         found = [session for one in ids if (session := self.get_session(one))]
         return sorted(found, key=lambda one: (one.started_at, one.session_id), reverse=True)
+
+    def _check_not_forgotten(self, session_id: str) -> None:
+        if self.queue.forgotten(session_id):
+            raise BadInput(f"session {session_id[:60]} was forgotten", "start one with another id")
 
     def _known(self, session_id: str) -> Session | None:
         """Return a session from the queue, else from its note, which the queue gets back."""

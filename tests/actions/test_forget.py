@@ -369,7 +369,22 @@ def test_git_has_a_committed_note_still(bank: Bank, project: Path, git: Git) -> 
     done = forget(bank, "decisions/whoosh.md")
     assert git(project, "status", "--porcelain") == " D .memories/decisions/whoosh.md\n"
     assert "git history: commit" in reasons(done)
+    assert "has a version of a note that had it" in reasons(done)
     assert "decisions/tantivy.md: it links to decisions/whoosh.md" in reasons(done)
+
+
+def test_git_has_a_text_that_was_broken_into_lines(bank: Bank, project: Path, git: Git) -> None:
+    (project / ".memories/facts/rose.md").write_text("# A rose\n\nWater the white\nrose.\n")
+    git(project, "add", "-A")
+    assert "git objects: what was staged" in reasons(forget(bank, "Water the white", dry_run=True))
+    git(project, "commit", "-q", "-m", "Add a rose")
+    told = reasons(forget(bank, "white rose"))
+    assert f"commit {git(project, 'rev-parse', 'HEAD')[:12]} has a version of a note" in told
+
+
+def test_a_private_session_is_not_in_git(bank: Bank) -> None:
+    store_observation(bank, "s-1", title="Drop this")
+    assert "git" not in reasons(forget(bank, "s-1")).partition("transcripts")[0]
 
 
 def test_the_name_of_a_note_is_only_a_text(bank: Bank, project: Path) -> None:
@@ -470,15 +485,17 @@ def test_after_a_kill_the_same_call_finishes(
 
 
 @pytest.mark.parametrize(
-    ("module", "name"),
+    ("kind", "module", "name"),
     [
-        ("notes.removal", "remove"),
-        ("notes.removal", "change"),
-        ("actions.forget_rest", "clean"),
-        ("actions.forget_rest", "_scrub"),
+        ("session", "sessions.forgotten_sessions", "add"),
+        ("session", "notes.removal", "remove"),
+        ("session", "actions.forget_rest", "clean"),
+        ("observation", "notes.removal", "change"),
+        ("observation", "actions.forget_rest", "_scrub"),
+        ("note", "notes.removal", "remove"),
+        ("note", "actions.forget_rest", "_empty_index"),
     ],
 )
-@pytest.mark.parametrize("kind", ["session", "observation", "note"])
 def test_after_a_kill_a_repeated_id_finishes(
     bank: Bank, project: Path, kind: str, module: str, name: str
 ) -> None:
@@ -486,9 +503,6 @@ def test_after_a_kill_a_repeated_id_finishes(
     remember(bank, "# Heron\n\nThe pelican nests.", name="facts/heron")
     assert stored.observation_id is not None
     what = {"session": "s-1", "observation": stored.observation_id, "note": "facts/heron"}[kind]
-    unused = (kind == "observation") == (name == "remove") and module == "notes.removal"
-    if unused:
-        pytest.skip("not on this way")
     run(KILLED.format(module=module, name=name, after=True), project, what)
     done = forget(bank, what)
     assert done.kind == kind
