@@ -34,7 +34,9 @@ from memory_bank.actions import hook_log
 from memory_bank.actions.forget import Forgotten
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, NoteNotFound, NoteReadOnly
+from memory_bank.sessions import queue_file
 from memory_bank.sessions.queue import EventQueue
+from tests import forked
 
 TEXT = 'Zebra-42 of Jörg: "vault"'
 PLAIN = "quaint harbour lantern"
@@ -45,7 +47,7 @@ Git = Callable[..., str]
 def hook(project: Path, event: str, **payload: object) -> None:
     """Report an event as Claude Code does."""
     given = {"session_id": "s-forget-1", "cwd": str(project), "hook_event_name": event, **payload}
-    done = subprocess.run(
+    done = forked.run(
         [sys.executable, "-m", "memory_bank", "hook", "claude", event],
         input=json.dumps(given), capture_output=True, text=True, cwd=project, check=False,
     )  # fmt: skip
@@ -414,7 +416,10 @@ def test_a_damaged_queue_is_removed(bank: Bank, project: Path) -> None:
     assert holders(project, "marigold") == []
 
 
-def test_a_log_that_another_process_reads_is_named(bank: Bank, project: Path) -> None:
+def test_a_log_that_another_process_reads_is_named(
+    bank: Bank, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue_file, "_WAIT", 0.2)
     store_prompt(bank, "s-1", "Plant the marigold")
     reader = sqlite3.connect(state_of(bank) / "sessions.db", isolation_level=None)
     reader.execute("BEGIN")
@@ -512,7 +517,7 @@ def test_after_a_kill_a_repeated_id_finishes(
 
 
 def run(script: str, *args: object) -> None:
-    done = subprocess.run([sys.executable, "-c", script, *map(str, args)], check=False)
+    done = forked.run([sys.executable, "-c", script, *map(str, args)], check=False)
     assert done.returncode == -signal.SIGKILL
 
 
@@ -531,7 +536,7 @@ with open_bank(sys.argv[1]) as bank:
 
 
 def test_a_process_that_has_the_bank_open_goes_on(planted: Path) -> None:
-    kept = subprocess.Popen(
+    kept = forked.Popen(
         [sys.executable, "-c", KEPT, str(planted), TEXT],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip

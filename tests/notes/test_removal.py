@@ -1,0 +1,123 @@
+"""A text is removed from files without a change of any other byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memory_bank.errors import Conflict, UnreadableNote
+from memory_bank.notes import files, removal
+from memory_bank.removed_text import RemovedText
+
+REMOVED = RemovedText("marigold")
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            "marigold",
+            "Marigold",
+            "rose\r\n",
+            "\n",
+            "---\n",
+            "title: x\n",
+            "# ",
+            "[",
+            "](y)",
+            "ä",
+            " ",
+        ]
+    ),
+    max_size=30,
+)
+
+
+def put(folder: Path, name: str, data: bytes) -> Path:
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)
+    return file
+
+
+@given(PIECES, st.booleans())
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_all_other_bytes_stay(folder: Path, pieces: list[str], mark: bool) -> None:
+    head = "\ufeff" if mark else ""
+    file = put(folder, "a.md", (head + "".join(pieces)).encode())
+    removal.rewrite(folder, "a.md", REMOVED)
+    after = file.read_bytes().decode()
+    assert after.replace("[forgotten]", "marigold").replace("forgotten", "marigold") == (
+        head + "".join(pieces)
+    )
+    assert "marigold" not in after
+
+
+def test_front_matter_stays_yaml(folder: Path) -> None:
+    text = "---\r\ntags: [a, marigold]\r\ntitle: marigold\r\n---\r\nA marigold.\r\n"
+    file = put(folder, "a.md", text.encode())
+    removal.rewrite(folder, "a.md", REMOVED)
+    assert file.read_bytes().decode() == (
+        "---\r\ntags: [a, forgotten]\r\ntitle: forgotten\r\n---\r\nA [forgotten].\r\n"
+    )
+
+
+def test_a_file_that_is_not_utf8_stays(folder: Path) -> None:
+    file = put(folder, "a.md", b"\xe9 marigold")
+    found = removal.look(folder, "a.md", REMOVED)
+    assert found is not None
+    assert found.number == 1
+    assert "not UTF-8" in found.problem
+    with pytest.raises(UnreadableNote):
+        removal.rewrite(folder, "a.md", REMOVED)
+    assert file.read_bytes() == b"\xe9 marigold"
+
+
+def test_a_save_in_between_is_not_lost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = put(folder, "a.md", b"marigold")
+    read = files.read_in
+    saves = [b"marigold, rose", b"marigold, rose, tulip"]
+
+    def saved(root: Path, path: str) -> bytes | None:
+        data = read(root, path)
+        if saves:
+            file.write_bytes(saves.pop(0))
+        return data
+
+    monkeypatch.setattr(files, "read_in", saved)
+    removal.rewrite(folder, "a.md", REMOVED)
+    assert file.read_bytes() == b"[forgotten], rose, tulip"
+    saves.extend(b"marigold %d" % number for number in range(20))
+    file.write_bytes(b"marigold")
+    with pytest.raises(Conflict):
+        removal.rewrite(folder, "a.md", REMOVED)
+
+
+def test_files_of_git_and_of_the_index_are_left_out(folder: Path) -> None:
+    for name in ("a.md", ".trash/1/b.md", "c/d.md", ".git/x", ".index/y", "c/.git/z", "c/.mb-12"):
+        put(folder, name, b"")
+    found = sorted(removal.paths(folder))
+    assert found == [".trash/1/b.md", "a.md", "c/.mb-12", "c/d.md"]
+    assert [name for name in found if removal.is_leftover(name)] == ["c/.mb-12"]
+    assert [name for name in found if removal.is_note(name)] == [".trash/1/b.md", "a.md", "c/d.md"]
+
+
+def test_the_folders_of_a_removed_version_are_removed(folder: Path) -> None:
+    put(folder, ".trash/1/a/b.md", b"")
+    put(folder, "a/b.md", b"")
+    removal.remove(folder, ".trash/1/a/b.md")
+    removal.remove(folder, "a/b.md")
+    assert sorted(path.name for path in folder.rglob("*")) == [".trash", "a"]
+
+
+@pytest.mark.parametrize(
+    ("path", "new"),
+    [
+        ("sessions/23-plan-the-falcon-project-s1.md", "sessions/23-plan-the-forgotten-s1.md"),
+        ("Falcon  Project.md", "forgotten.md"),
+        ("falcon-projects.md", "falcon-projects.md"),
+        ("other.md", "other.md"),
+    ],
+)
+def test_a_name_is_changed_where_it_has_the_text(path: str, new: str) -> None:
+    assert removal.new_name(path, RemovedText("Falcon Project")) == new
