@@ -19,6 +19,8 @@ _TAG = re.compile(r"</?(?:summary|remarks|para|param|returns|exception|c|see|inh
 
 class _Comment(NamedTuple):
     row: int
+    start: int
+    """Its first byte."""
     text: str
 
 
@@ -30,25 +32,32 @@ class Comments:
         self._data = data
         self._by_end: dict[int, _Comment] = {}
 
-    def add(self, node: Node) -> None:
-        """Add a comment."""
+    def add(self, node: Node, *, is_mark: bool = False) -> None:
+        """Add a comment, or a mark such as an attribute, which has no text."""
         start = node.start_byte
         before = self._data[self._data.rfind(b"\n", 0, start) + 1 : start]
         if before.strip():
             return  # it belongs to the code before it
         row, column = node.end_point
         last = row - 1 if column == 0 and row > node.start_point[0] else row
-        self._by_end[last] = _Comment(node.start_point[0], text_of(node))
+        self._by_end[last] = _Comment(
+            node.start_point[0], start, "" if is_mark else text_of(node).rstrip("\n")
+        )
 
-    def above(self, row: int) -> tuple[int, str]:
-        """Return the row where the comments directly above a row begin, and their text."""
+    def above(self, row: int, start: int) -> tuple[int, int, str]:
+        """Return where the comments directly above a definition begin, and their text.
+
+        Row and byte, of the definition itself without comments.
+        """
         texts = list[str]()
+        if self._data[self._data.rfind(b"\n", 0, start) + 1 : start].strip():
+            return row, start, ""  # they belong to the code before it
         while len(texts) < _MOST_LINES and (found := self._by_end.get(row - 1)):
             if found.text.startswith("#!"):
                 break
             texts.append(found.text)
-            row = found.row
-        return row, plain("\n".join(reversed(texts)))
+            row, start = found.row, found.start
+        return row, start, plain("\n".join(reversed(texts)))
 
     def at_top(self) -> str:
         """Return the text of the comments that the file begins with."""

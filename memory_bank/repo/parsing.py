@@ -6,6 +6,7 @@ A file is untrusted: a tree is walked without recursion, within bounds of time a
 from __future__ import annotations
 
 import re
+import threading
 import time
 from functools import cache
 from importlib import import_module
@@ -20,10 +21,11 @@ from memory_bank.repo.tree_walk import TreeWalk
 if TYPE_CHECKING:
     from tree_sitter import Parser, Tree
 
-VERSION = "1"
+VERSION = "2"
 """It changes whenever files are parsed into other records."""
 _SECONDS = 5.0
 """Time limit of parsing one file."""
+_lock = threading.Lock()
 _BLOCK = 65_536
 _BOM = b"\xef\xbb\xbf"
 _PROGRAM = re.compile(r"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
@@ -69,10 +71,17 @@ def languages() -> tuple[str, ...]:
 def _tree(data: bytes, rules: Rules) -> Tree | None:
     """Return the syntax tree of a file; None if that takes too long."""
     last = time.monotonic() + _SECONDS
-    return _parser(rules.name).parse(
-        lambda offset, _: data[offset : offset + _BLOCK],
-        progress_callback=lambda *_: time.monotonic() > last,
-    )
+    parser = _parser(rules.name)
+    with _lock:  # the callback lets other threads run
+        try:
+            tree = parser.parse(
+                lambda offset, _: data[offset : offset + _BLOCK],
+                progress_callback=lambda *_: time.monotonic() > last,
+            )
+        except ValueError:  # it was stopped, and would go on with this file
+            parser.reset()
+            return None
+        return parser.parse(data, tree)  # at once; only with bytes it is quick to ask for text
 
 
 @cache

@@ -30,7 +30,7 @@ _MOST_CALLS = 200
 """Maximum number of names that one symbol calls."""
 _MOST_DOC = 4_000
 """Characters of a doc text that are kept."""
-_NODES_BETWEEN = 20_000
+_NODES_BETWEEN = 200
 """Nodes between two looks at the clock."""
 _TYPES = frozenset(["class", "interface", "enum", "type"])
 """Kinds whose functions are methods."""
@@ -73,11 +73,13 @@ class TreeWalk:
         self._tests: list[Intent] = []
         self._closed: list[_Scope] = []
         self._problem = ""
+        self._around: list[Node] = []
+        """The nodes around the one that is being read."""
 
     def run(self, root: Node) -> ParsedFile:
         """Read all nodes."""
         doc = self._rules.inner_doc(root)
-        for number, node in enumerate(_nodes(root, self._enters), 1):
+        for number, node in enumerate(self._nodes(root), 1):
             self._read(node)
             if number >= _MOST_NODES or len(self._symbols) >= _MOST_FOUND:
                 self._problem = "only its first part is read: it is too large"
@@ -99,6 +101,22 @@ class TreeWalk:
             doc[:_MOST_DOC], self._problem,
         )  # fmt: skip
 
+    def _nodes(self, root: Node) -> Iterator[Node]:
+        """Yield the nodes of a tree from its root, without those inside comments and docs."""
+        cursor = root.walk()
+        while True:
+            node = cursor.node
+            if node is None:
+                return
+            yield node
+            if self._enters(node) and cursor.goto_first_child():
+                self._around.append(node)
+                continue
+            while not cursor.goto_next_sibling():
+                if not cursor.goto_parent():
+                    return
+                self._around.pop()
+
     def _enters(self, node: Node) -> bool:
         """Tell whether the nodes inside are read."""
         kind = node.type
@@ -116,6 +134,8 @@ class TreeWalk:
         if kind in rules.comments:
             self._comments.add(node)
             return
+        if kind in rules.marks:
+            self._comments.add(node, is_mark=True)
         if not node.is_named or not node.child_count:
             self._token(node)
         if not node.is_named:
@@ -125,8 +145,8 @@ class TreeWalk:
             self._blocks.append(node.end_byte)
         if kind in self._watched:
             self._found(node, kind)
-        if kind in rules.calls and (name := called(node.child_by_field_name(rules.calls[kind]))):
-            self._called(name)
+        if kind in rules.calls:
+            self._called(node, rules.calls[kind])
 
     def _found(self, node: Node, kind: str) -> None:
         """Take what a node defines, imports or tests."""
@@ -136,6 +156,8 @@ class TreeWalk:
         if kind in rules.containers and (name := rules.containers[kind](node)):
             self._open(node.end_byte, name, "type")
         test = rules.tests[kind](node) if kind in rules.tests else None
+        if test and test.inner and not self._scopes[-1].titles:
+            test = None
         definitions = chain(
             rules.define[kind](node) if kind in rules.define else (), self._plain(node, kind)
         )
@@ -145,7 +167,7 @@ class TreeWalk:
                 self._test(test, node, self._scopes[-1])
                 test = None
         if test:
-            self._test(test, node, self._open(node.end_byte))
+            self._test(test, node, self._open((test.last or node).end_byte))
 
     def _plain(self, node: Node, kind: str) -> Iterator[Definition]:
         """Yield the definition that the table of kinds says."""
@@ -159,14 +181,14 @@ class TreeWalk:
             whole = whole.parent
         row = whole.start_point[0]
         doc = one.doc if one.doc is not None else self._rules.inner_doc(one.node)
-        above, text = self._comments.above(row)
+        above, start, text = self._comments.above(row, whole.start_byte)
         kind = "method" if one.kind == "function" and around.kind in _TYPES else one.kind
         scope = self._open(one.node.end_byte, one.name, kind)
         scope.symbol = len(self._symbols)
         name, doc = ".".join(scope.prefix), (text if doc is None else doc)[:_MOST_DOC]
         signature = self._signature(one)
         self._symbols.append(Symbol(name, kind, signature, doc, above + 1, _end_line(whole), ""))
-        self._spans.append((whole.start_byte, whole.end_byte))
+        self._spans.append((start, whole.end_byte))
 
     def _signature(self, one: Definition) -> str:
         end = one.body.start_byte if one.body else one.node.end_byte
@@ -178,14 +200,14 @@ class TreeWalk:
     def _test(self, test: Case, node: Node, scope: _Scope) -> None:
         """Take a test, or a group, whose scope was opened last."""
         around = self._scopes[-2]
+        scope.titles = (*around.titles, test.title)
         if test.group:
-            scope.titles = (*around.titles, test.title)
             return
-        scope.titles, scope.test = around.titles, len(self._tests)
+        scope.test = len(self._tests)
         line = node.start_point[0] + 1
         title = flat(" > ".join(filter(None, (*around.titles, test.title))))
         symbol = self._symbols[scope.symbol].qualified if scope.symbol >= 0 else ""
-        end = _end_line(node)
+        end = _end_line(test.last or node)
         self._tests.append(Intent(title, self._line(node), line, end, test.framework, symbol))
 
     def _line(self, node: Node) -> str:
@@ -211,8 +233,11 @@ class TreeWalk:
             if scope.test >= 0:
                 self._tests[scope.test] = self._tests[scope.test]._replace(calls=calls)
 
-    def _called(self, name: str) -> None:
+    def _called(self, node: Node, how: str | Callable[[Node], str]) -> None:
         """Add a call to the innermost symbol, and to the innermost test."""
+        name = called(node.child_by_field_name(how)) if isinstance(how, str) else how(node)
+        if not name:
+            return
         missing = {"symbol", "test"}
         for scope in reversed(self._scopes):
             kinds = {"symbol"} if scope.symbol >= 0 else set[str]()
@@ -227,36 +252,21 @@ class TreeWalk:
         """Add a leaf to the tokens, unless only formatters care for it."""
         start = node.start_byte  # the bytes themselves: asking the node takes ten times as long
         text = self._data[start : node.end_byte].decode("utf-8", "replace")
-        if text in ("(", ")") and _is_layout(node):
+        around = self._around
+        if text in ("(", ")") and _is_layout(around):
             return
-        if text == "," and (around := node.parent) and around.type == "tuple":
-            text = ",)" if around.named_child_count == 1 else text
+        if text == "," and around and around[-1].type == "tuple":
+            text = ",)" if around[-1].named_child_count == 1 else text
         if node.type in self._rules.quotes:
             text = text.lower().replace("'", '"').replace('"""', '"')
         self._tokens.add(start, text)
 
 
-def _nodes(root: Node, enters: Callable[[Node], bool]) -> Iterator[Node]:
-    """Yield the nodes of a tree from its root, those inside others only where it `enters`."""
-    cursor = root.walk()
-    while True:
-        node = cursor.node
-        if node is None:
-            return
-        yield node
-        if enters(node) and cursor.goto_first_child():
-            continue
-        while not cursor.goto_next_sibling():
-            if not cursor.goto_parent():
-                return
-
-
-def _is_layout(bracket: Node) -> bool:
+def _is_layout(around: list[Node]) -> bool:
     """Tell whether brackets hold a whole expression of a statement, as formatters put them."""
-    around = bracket.parent
-    if around is None or around.type != "parenthesized_expression" or around.parent is None:
+    if len(around) < 2 or around[-1].type != "parenthesized_expression":  # noqa: PLR2004
         return False
-    holder = around.parent.type
+    holder = around[-2].type
     return holder.endswith("_statement") or holder in ("assignment", "variable_declarator")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -138,6 +140,35 @@ def test_broken_code_gives_what_can_be_read() -> None:
 @pytest.mark.parametrize("text", ["(" * 100_000, "[" * 50_000 + "]" * 50_000, "x." * 50_000])
 def test_deep_nesting_is_parsed_in_bounded_time(text: str) -> None:
     assert python(text).language == "python"
+
+
+def test_a_file_that_takes_too_long_says_so_and_leaves_the_next_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(parsing, "_SECONDS", 0.0)
+        assert "takes longer" in python("x = 1\n" * 5_000).problem
+    assert [one.name for one in python("def f(): pass\n").symbols] == ["f"]
+
+
+def test_threads_parse_side_by_side() -> None:
+    texts = [f"def f{number}():\n    return {number}\n" * 300 for number in range(8)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(python, texts))
+    assert [{one.name for one in file.symbols} for file in found] == [
+        {f"f{number}"} for number in range(8)
+    ]
+
+
+@pytest.mark.parametrize("text", ["# a\n", "def f(): pass\n", "x = f('a').g(1)\n"])
+def test_time_grows_with_size_alone(text: str) -> None:
+    def seconds(count: int) -> float:
+        start = time.process_time()
+        python(text * count)
+        return time.process_time() - start
+
+    small, large = min(seconds(1_000) for _ in range(3)), seconds(10_000)
+    assert large < 30 * small + 0.1
 
 
 @pytest.mark.parametrize("language", parsing.languages())

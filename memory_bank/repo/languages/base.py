@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _BLANKS = re.compile(r"\s+")
 _IDENTIFIER_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 _CALLED = re.compile(r"[\w$@]+(?:(?:\.|::|->|\?\.|!\.)[\w$]+[?!]?)*$|[\w$]+[?!]$")
+_LAYOUT = re.compile(r"\s+(?=[.?:-])|(?<=[.>:])\s+")
+_GENERIC = re.compile(r"(?:::)?<[^<>]*>\s*$")
 EMPTY: Mapping[str, Any] = {}
 MOST_TEXT = 300
 """Characters of a signature, a call or a title that are kept."""
@@ -40,6 +42,10 @@ class Case(NamedTuple):
     framework: str
     group: bool = False
     """Whether it is only a group of tests."""
+    inner: bool = False
+    """Whether it is a test only inside another one, such as the row of a table."""
+    last: Node | None = None
+    """Where it ends, if not with its own node."""
 
 
 class Rules(NamedTuple):
@@ -51,8 +57,10 @@ class Rules(NamedTuple):
     """The module of its grammar."""
     kinds: Mapping[str, str]
     """Types of nodes that define the name in their field `name`, with the kind of symbol."""
-    calls: Mapping[str, str]
-    """Types of nodes that call something, with the field of its name."""
+    calls: Mapping[str, str | Callable[[Node], str]]
+    """Types of nodes that call something, with the field of its name or a function for it."""
+    marks: frozenset[str] = frozenset()
+    """Types of nodes above a definition that belong to it, such as attributes."""
     entry: str = "language"
     """The function of the grammar's module which returns it."""
     names: tuple[str, ...] = ()
@@ -105,10 +113,26 @@ def named(node: Node, field: str = "name") -> str:
 
 def called(node: Node | None) -> str:
     """Return the name that is called, as written; of the result of another call, its last part."""
-    text = flat(text_of(node))
-    if not text or not (found := _CALLED.search(text)):
-        return ""
-    return found[0].lstrip(".:->?!")
+    return "" if node is None else _last_name(node.text or b"")
+
+
+def head(node: Node) -> str:
+    """Return the name that a call with an object, a name and arguments calls."""
+    end = node.child_by_field_name("arguments")
+    if end is None:
+        end = next(inside(node, "arguments", "argument_list"), None)
+    text = node.text or b""
+    return _last_name(text if end is None else text[: end.start_byte - node.start_byte])
+
+
+def _last_name(text: bytes) -> str:
+    """Return the names joined by dots and the like at the end of an expression."""
+    plain = _BLANKS.sub(" ", text[-MOST_TEXT:].decode("utf-8", "replace")).strip()
+    plain = _LAYOUT.sub("", plain)
+    while (bare := _GENERIC.sub("", plain)) != plain:
+        plain = bare
+    found = _CALLED.search(plain)
+    return found[0].lstrip(".:->?!") if found else ""
 
 
 def unquoted(text: str) -> str:
