@@ -1,0 +1,76 @@
+"""The rules of Bash."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memory_bank.repo.code import Import
+from memory_bank.repo.languages.base import (
+    Case,
+    Definition,
+    Rules,
+    flat,
+    line_of,
+    named,
+    text_of,
+    unquoted,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*")
+_FREEZES = re.compile(r"readonly\b|(?:declare|typeset)\s+-\w*r")
+_FOLDER = re.compile(r"^\$\w+/|^\$\{[^}]*\}/|^\$\(.*\)/")
+
+
+def _constant(node: Node) -> Iterator[Definition]:
+    """Yield the variable that a statement of the file itself assigns, in capitals or for good."""
+    holder = node.parent
+    name = named(node)
+    if holder is None:
+        return
+    frozen = holder.type == "declaration_command" and bool(_FREEZES.match(text_of(holder)))
+    top = holder.parent if holder.type == "declaration_command" else holder
+    if (frozen or _CONSTANT.fullmatch(name)) and top is not None and top.type == "program":
+        yield Definition(name, "constant", node)
+
+
+def _called(node: Node) -> str:
+    name = named(node)
+    if name == "run":  # of bats
+        return named(node, "argument")
+    return "" if name in ("@test", "}") else name
+
+
+def _source(node: Node) -> Iterator[Import]:
+    if named(node) in ("source", ".") and (file := node.child_by_field_name("argument")):
+        target = _FOLDER.sub("./", unquoted(text_of(file)))
+        yield Import(flat(target), (), line_of(node))
+
+
+def _case(node: Node) -> Case | None:
+    """Return a test of bats; the parser reads `@test` and the closing bracket as commands."""
+    title = node.child_by_field_name("argument")
+    if named(node) != "@test" or title is None:
+        return None
+    last: Node | None = node
+    while last is not None and text_of(last) != "}":
+        last = last.next_sibling
+    return Case(unquoted(text_of(title)), "bats", last=last)
+
+
+RULES = Rules(
+    name="bash",
+    suffixes=(".sh", ".bash", ".bats"),
+    names=(".bashrc", ".bash_profile", ".profile"),
+    grammar="tree_sitter_bash",
+    programs=("bash", "sh", "dash", "ksh", "zsh", "bats"),
+    kinds={"function_definition": "function"},
+    define={"variable_assignment": _constant},
+    calls={"command": _called},
+    imports={"command": _source},
+    tests={"command": _case},
+)
