@@ -139,19 +139,23 @@ class Layout:
 
 
 def locate(
-    path: str | os.PathLike[str] | None = None, *, settings: Mapping[str, object] | None = None
+    path: str | os.PathLike[str] | None = None,
+    *,
+    settings: Mapping[str, object] | None = None,
+    start: Path | None = None,
 ) -> Layout:
     """Find the bank of a folder of notes, of a project, or of the working directory.
 
     Without a path, `.memories` is searched in the working directory and above it; with the setting
-    `storage_strategy = "user"`, it is the user's bank with the name of the project.
+    `storage_strategy = "user"`, it is the user's bank with the name of the project. `start` is the
+    folder to take for the working directory.
     `settings` are flags, as `config.load` takes them. Raises NoBank, BadSetting.
     """
     if path is not None:
         return at(Path(inside(str(Path(path).expanduser()))))
     if config.load(flags=settings).memory.storage_strategy == "project":
-        return find(Path(reached()))
-    folder = named(project_name(Path.cwd()))
+        return find(start or Path(reached()))
+    folder = named(project_name(start or Path.cwd()))
     if not folder.is_dir():
         raise NoBank(f"there is no {folder} yet", Hint.MAKE_BANK)
     return at(folder)

@@ -219,7 +219,8 @@ def _relinked(
     changes: list[Change] = []
     broken: list[LinkShown] = []
     for source, rows in bank.read(touching).items():
-        new_target = _retarget(source, rows, moves, taken, place, gone=gone)
+        leads = {place_of(row): row.dest_key for row in rows}
+        new_target = retarget(source, leads, moves, taken, place, gone=gone)
         if bank.roots.is_included(source):
             broken += [shown(row) for row in rows if new_target(row) is not None]
             continue
@@ -233,24 +234,24 @@ def _relinked(
     return changes, tuple(broken)
 
 
-def _retarget(
+def retarget(
     source: str,
-    rows: Sequence[LinkRow],
+    leads: Mapping[tuple[int, str], str],
     moves: Mapping[str, str],
     taken: Callable[[str], bool],
     place: Callable[[str], str],
     *,
     gone: bool,
 ) -> Callable[[Link | LinkRow], str | None]:
-    """Return a function that gives the new target of each link of a note.
+    """Return a function that gives the new target of each link of a note; None if it stays.
 
-    `place` returns the path of a note's file below the project.
+    `leads` maps links by `place_of` to the paths of notes. `taken` tells whether other
+    notes have a short name. `place` returns the path of a note's file below the project.
     """
-    leads = {(_line(row), row.target): row.dest_key for row in rows}
     home = moves.get(source, source)
 
     def new_target(link: Link | LinkRow) -> str | None:
-        goal = leads.get((_line(link), link.target))
+        goal = leads.get(place_of(link))
         if goal is None or not link.target:
             return None
         moved = moves.get(goal, goal)
@@ -266,9 +267,12 @@ def _retarget(
     return new_target
 
 
-def _line(link: Link | LinkRow) -> int:
-    """Return the line of a link; 0 for one in front matter, whose line isn't indexed."""
-    return 0 if link.kind == "reference" else link.line
+def place_of(link: Link | LinkRow) -> tuple[int, str]:
+    """Return what tells a link of a note from others: its line and target.
+
+    The line of a link in front matter is not indexed.
+    """
+    return 0 if link.kind == "reference" else link.line, link.target
 
 
 def _relative(written: str, source: str, home: str, goal: str) -> str | None:

@@ -107,8 +107,8 @@ def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
     for row in rows:
         last = row.heading.split("#")[-1].strip().casefold()
         if row.ambiguous:
-            near = _nearest_first(row.source_key, meant[row.names])
-            found.append(f"several notes answer to {row.target!r}: {_listed(near)}")
+            near = nearest_first(row.source_key, meant[row.names])
+            found.append(f"several notes answer to {row.target!r}: {listed(near)}")
         elif (
             row.dest is not None and row.anchor and (row.dest, row.anchor.casefold()) not in blocks
         ):
@@ -120,7 +120,7 @@ def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
     return found
 
 
-def _nearest_first(source: str, keys: Iterable[str]) -> list[str]:
+def nearest_first(source: str, keys: Iterable[str]) -> list[str]:
     """Sort keys by the number of steps from folder to folder between them and a source."""
     home = source.split("/")[:-1]
 
@@ -133,7 +133,8 @@ def _nearest_first(source: str, keys: Iterable[str]) -> list[str]:
     return sorted(keys, key=steps)
 
 
-def _listed(keys: Sequence[str]) -> str:
+def listed(keys: Sequence[str]) -> str:
+    """Return the first keys of several, and how many more there are."""
     more = f" and {len(keys) - _MAX_LISTED:,} more" if len(keys) > _MAX_LISTED else ""
     return ", ".join(keys[:_MAX_LISTED]) + more
 
@@ -142,10 +143,11 @@ def _has_heading(headings: set[tuple[int, str]], note: int, wanted: str) -> bool
     """Tell whether a note has a heading; a Markdown link names it by its slug."""
     if (note, wanted) in headings:
         return True
-    return any(number == note and _slug(text) == _slug(wanted) for number, text in headings)
+    return any(number == note and slug(text) == slug(wanted) for number, text in headings)
 
 
-def _slug(heading: str) -> str:
+def slug(heading: str) -> str:
+    """Return a heading's slug, by which Markdown links name it; letters keep their case."""
     kept = "".join(char for char in heading if char.isalnum() or char in " -_")
     return kept.strip().replace(" ", "-")
 

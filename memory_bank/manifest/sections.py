@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from memory_bank.manifest import neighbourhood
-from memory_bank.manifest.manifest import Manifest
+from memory_bank.manifest.manifest import DONE, PENDING, SEPARATOR, Manifest
 
 OBSERVATION = "obs-"
 """Start of the name of a section that is an observation: it also has the field OBS_TYPE."""
@@ -89,3 +89,13 @@ def superseded(manifest: Manifest, documents: Collection[int]) -> set[str]:
     promoted = [dest for _, kind, dest in links if kind == "promoted_to" and dest is not None]
     old = neighbourhood.superseded(manifest, promoted)
     return found | {name for name, kind, dest in links if kind == "superseded_by" or dest in old}
+
+
+def headings(manifest: Manifest) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """Yield key, line and headings, outermost first, of each section under a heading."""
+    rows = manifest.execute(
+        "SELECT key, s.line, headings FROM sections AS s JOIN documents ON id = s.document"
+        f" WHERE headings <> '' AND state IN ({DONE}, {PENDING}) ORDER BY key, ordinal"
+    )
+    for key, line, path in rows:
+        yield key, line, tuple(filter(None, path.split(SEPARATOR)))

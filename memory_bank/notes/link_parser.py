@@ -35,6 +35,17 @@ class LocatedLink(NamedTuple):
     end: int
 
 
+class WholeLink(NamedTuple):
+    """A link with the offsets of its target and of all of it, brackets included."""
+
+    link: Link
+    start: int
+    end: int
+    first: int
+    last: int
+    """`first` and `last` are not in the definition of a reference link, as its target is."""
+
+
 class _Target(NamedTuple):
     """The target of a link, with its offsets in the inline text."""
 
@@ -50,6 +61,11 @@ def locate_links(text: str, first_line: int = 1) -> list[LocatedLink]:
 
     A reference link has the offsets of the path in its definition `[label]: path`.
     """
+    return [LocatedLink(*one[:3]) for one in locate_whole_links(text, first_line)]
+
+
+def locate_whole_links(text: str, first_line: int = 1) -> list[WholeLink]:
+    """Return the links of a Markdown text as `locate_links` does, with the offsets of each."""
     blocks = parse_blocks(text)
     if "[" not in text:
         return []
@@ -60,14 +76,18 @@ def locate_links(text: str, first_line: int = 1) -> list[LocatedLink]:
         inline = InlineText(inline_block, known)
         source_map = None
         for span, link, target in _read(inline, known, first_line + inline_block.line):
-            if span.label:
-                found.append(LocatedLink(link, target.start, target.end))
-                continue
             source_map = source_map or SourceMap(inline_block, blocks, lines)
             cell = bisect_right(inline.cells, span.start) - 1
-            start = source_map.offset(cell, target.start - inline.cells[cell])
-            if start is not None:
-                found.append(LocatedLink(link, start, start + target.end - target.start))
+            base = inline.cells[cell]
+            labelled = target.start if span.label else None
+            start = labelled or source_map.offset(cell, target.start - base)
+            if start is None:
+                continue
+            end = start + target.end - target.start
+            first = source_map.offset(cell, span.start - base)
+            last = source_map.offset(cell, span.end - 1 - base)
+            whole = (start, end) if first is None or last is None else (first, last + 1)
+            found.append(WholeLink(link, start, end, *whole))
     return found
 
 

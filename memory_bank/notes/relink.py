@@ -35,24 +35,31 @@ def relink(text: str, rename: Callable[[Link], str | None], body_start: int | No
     the lack of it. In front matter, which ends at `body_start`, wikilinks are replaced. Raises
     BadInput if a wikilink can't have the new target.
     """
-    body = len(text) - len(split(text).body) if body_start is None else body_start
-    edits: dict[tuple[int, int], str] = {}
-    for link, start, end, mark in _front_matter_links(text[:body]):
-        if (target := rename(link)) is not None:
-            edits[start, end] = _in_front_matter(link, text[start:end], target, mark)
-    first_line = 1 + sum(1 for _ in NEWLINE.finditer(text, 0, body))
-    for link, *span in locate_links(text[body:], first_line):
-        if (target := rename(link)) is not None:
-            start, end = body + span[0], body + span[1]
-            edits[start, end] = _in_body(text, start, end, link, target)
     parts, done = list[str](), 0
-    for (start, end), target in sorted(edits.items()):
+    for (start, end), target in sorted(edits(text, rename, body_start).items()):
         parts += (text[done:start], target)
         done = end
     return "".join((*parts, text[done:]))
 
 
-def _front_matter_links(text: str) -> Iterator[tuple[Link, int, int, str]]:
+def edits(
+    text: str, rename: Callable[[Link], str | None], body_start: int | None = None
+) -> dict[tuple[int, int], str]:
+    """Map the offsets of each target that `relink` replaces to the new text; raise BadInput."""
+    body = len(text) - len(split(text).body) if body_start is None else body_start
+    found: dict[tuple[int, int], str] = {}
+    for link, start, end, mark in front_matter_links(text[:body]):
+        if (target := rename(link)) is not None:
+            found[start, end] = _in_front_matter(link, text[start:end], target, mark)
+    first_line = 1 + sum(1 for _ in NEWLINE.finditer(text, 0, body))
+    for link, *span in locate_links(text[body:], first_line):
+        if (target := rename(link)) is not None:
+            start, end = body + span[0], body + span[1]
+            found[start, end] = _in_body(text, start, end, link, target)
+    return found
+
+
+def front_matter_links(text: str) -> Iterator[tuple[Link, int, int, str]]:
     """Yield each wikilink outside comments, its target's offsets, and the quotes around it."""
     strings = list(_STRING.finditer(text))
     starts = [string.start() for string in strings]

@@ -104,6 +104,34 @@ def _mcp(
     return 0
 
 
+@as_command(
+    "lsp",
+    why="""
+    Serves the notes to an editor by the Language Server Protocol, over stdin and stdout. The editor
+    starts this command itself; any number may run at the same time, beside agents and the command
+    line. docs/editors has what to write into the settings of VS Code, Neovim, Helix and Zed.
+
+    In a note: completion of [[links]], definition, references, hover, symbols, rename, problems and
+    their fixes. Changes that are not saved yet count. Each file belongs to the bank of its folder;
+    without a bank the server offers nothing, until there is one.
+    """,
+    examples=(
+        ("memory-bank serve lsp", "the command in the editor's settings"),
+        ("memory-bank --bank ~/notes serve lsp", "one bank for all files"),
+    ),
+)
+@click.option("--stdio", is_flag=True, help="Accepted, as editors add it: stdio is always used")
+def _lsp(call: Call, *, stdio: bool) -> int:  # noqa: ARG001  (there is no other transport)
+    """Serve the notes to an editor (LSP)."""
+    from memory_bank.frontends.lsp.features import built
+    from memory_bank.frontends.lsp.server import serve_stdio
+
+    server = built(call.named_bank)
+    if sys.stdin.isatty():
+        call.remark("waiting for an editor on stdin; press Ctrl-C to stop, or see --help")
+    return serve_stdio(server)
+
+
 def _listen(
     call: Call, server: MemoryServer, http: str, token_file: str | None, hosts: Sequence[str]
 ) -> None:
@@ -146,10 +174,13 @@ def _show(call: Call, found: Cost) -> None:
 
 command = Group(
     "serve",
-    help="Serve the bank to agents.",
+    help="Serve the bank to agents and editors.",
     why="""
-    Serves the bank to other programs. The only protocol so far is mcp.
+    Serves the bank to other programs: to agents by mcp, to editors by lsp.
     """,
-    examples=(("memory-bank serve mcp", "serve it to agents"),),
-    commands={made.name or "": made for made in (_mcp,)},
+    examples=(
+        ("memory-bank serve mcp", "serve it to agents"),
+        ("memory-bank serve lsp", "serve it to an editor"),
+    ),
+    commands={made.name or "": made for made in (_mcp, _lsp)},
 )

@@ -1,0 +1,233 @@
+"""What can follow at the cursor in a note: targets of links, and values of front matter."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from memory_bank.actions.editor.goals import goals
+from memory_bank.actions.editor.texts import Texts
+from memory_bank.bank import Bank, View
+from memory_bank.manifest import documents
+from memory_bank.notes.block_positions import BREAK
+from memory_bank.notes.names import name_of
+from memory_bank.notes.note import Link, Note
+from memory_bank.notes.schema import KNOWN_TYPES
+from memory_bank.repo import git
+
+MAX_CHOICES = 200
+"""Choices of one answer; the editor asks again as more is typed."""
+Kind = Literal["note", "title", "alias", "heading", "block", "file", "value"]
+
+_OPEN = re.compile(r"\[\[([^\[\]\r\n]*)\Z")
+_REST = re.compile(r"[^\[\]|\r\n]*?(?=\]\]|\|)|")
+_VALUE = re.compile(r"(type|status|tags?)[ \t]*:[ \t]*(?:\[(?:[^\]\r\n]*,)?[ \t]*)?([\w/-]*)\Z")
+_ITEM = re.compile(r"[ \t]*-[ \t]+([\w/-]*)\Z")
+_KEY = re.compile(r"([\w-]+)[ \t]*:[ \t]*\Z")
+_STATUSES = ("active", "archived")
+_NOT_IN_TARGET = re.compile(r"[\[\]|#^\r\n]")
+_FILES_SECONDS = 30.0
+"""Seconds that the list of the project's files is used."""
+
+
+class Choice(NamedTuple):
+    """A text that may stand between two offsets instead of what is there."""
+
+    label: str
+    kind: Kind
+    text: str
+    """The new text; closing brackets included where they are missing."""
+    start: int
+    end: int
+    detail: str = ""
+    typed: str = ""
+    """The text with which what has been typed is compared."""
+
+
+class Choices(NamedTuple):
+    """The choices at the cursor."""
+
+    found: tuple[Choice, ...] = ()
+    complete: bool = True
+    """False if typing more may bring others."""
+
+
+def choices(texts: Texts, path: str, text: str, offset: int) -> Choices:
+    """Return what can follow at an offset of an open note's text."""
+    line = text.rfind("\n", 0, offset) + 1
+    before = text[line:offset]
+    if found := _OPEN.search(before):
+        rest = _REST.match(text, offset)
+        end = rest.end() if rest else offset
+        closing = "" if text.startswith(("]]", "|"), end) else "]]"
+        here = _Here(texts, path, found[1], line + found.start(1), end, closing)
+        return _in_link(here)
+    return Choices(tuple(_of_front_matter(texts, path, text, offset)))
+
+
+class _Here(NamedTuple):
+    """A link that is being typed."""
+
+    texts: Texts
+    path: str
+    typed: str
+    start: int
+    """Offset behind its opening brackets."""
+    end: int
+    closing: str
+
+    def choice(
+        self, label: str, kind: Kind, text: str, detail: str = "", typed: str = ""
+    ) -> Choice:
+        shown = "" if not self.closing and "|" in text else self.closing
+        return Choice(label, kind, text + shown, self.start, self.end, detail, typed or text)
+
+
+def _in_link(here: _Here) -> Choices:
+    if "|" in here.typed:
+        return Choices()
+    target, mark, part = _split(here.typed)
+    if not mark:
+        return _targets(here)
+    link = Link(target, "wiki", 1)
+    goal = goals(here.texts, here.path, [link])[0]
+    note = here.texts.note(goal.path) if goal.path else None
+    if note is None:
+        return Choices()
+    parts = _headings(note) if mark == "#" else _blocks(note)
+    kind: Kind = "heading" if mark == "#" else "block"
+    found = [
+        here.choice(name, kind, here.typed[: len(here.typed) - len(part)] + name, detail)
+        for name, detail in parts
+        if _fits(part, name)
+    ]
+    return Choices(tuple(found[:MAX_CHOICES]), len(found) <= MAX_CHOICES)
+
+
+def _split(typed: str) -> tuple[str, str, str]:
+    """Split what is typed at its last `#` or `^`."""
+    at = max(typed.rfind("#"), typed.rfind("^"))
+    if at < 0:
+        return typed, "", ""
+    mark = typed[at]
+    first = typed.find("#") if mark == "#" else at
+    target = typed[:first].partition("#")[0] if mark == "^" else typed[:first]
+    return target.strip(), mark, typed[at + 1 :]
+
+
+def _headings(note: Note) -> Iterator[tuple[str, str]]:
+    for section in note.body.sections:
+        name = section.headings[-1] if section.level else ""
+        if name and not _NOT_IN_TARGET.search(name):
+            yield name, " > ".join(section.headings[:-1])
+
+
+def _blocks(note: Note) -> Iterator[tuple[str, str]]:
+    lines = BREAK.split(note.text)
+    for name, line in note.body.blocks.items():
+        shown = lines[line - 1].strip() if 0 < line <= len(lines) else ""
+        yield name, shown.removesuffix(f"^{name}").strip()[:80]
+
+
+def _targets(here: _Here) -> Choices:
+    """Return the notes by path, title and alias, and the files of the project."""
+    rows = here.texts.bank.read(lambda view: documents.all_documents(view.manifest))
+    found: list[Choice] = []
+    for row in rows:
+        name = name_of(row.key)
+        if _NOT_IN_TARGET.search(name) or row.key == here.path:
+            continue
+        title = row.title
+        if _fits(here.typed, name):
+            found.append(here.choice(name, "note", name, title))
+        known = {name.casefold(), name.rpartition("/")[2].casefold()}
+        for kind, other in _others(title, row.data.get("aliases", ())):
+            if other.casefold() not in known and _fits(here.typed, other):
+                known.add(other.casefold())
+                shown = other.replace("|", " ").replace("]", " ").replace("[", " ")
+                text = f"{name}|{shown}" if here.closing or not _shown_follows(here) else name
+                found.append(here.choice(other, kind, text, name, other))
+    found += [
+        here.choice(file, "file", file)
+        for file in project_files(here.texts.bank)
+        if _fits(here.typed, file) and not _NOT_IN_TARGET.search(file)
+    ]
+    typed = here.typed.casefold()
+    found.sort(key=lambda one: (not one.typed.casefold().startswith(typed), one.kind == "file"))
+    return Choices(tuple(found[:MAX_CHOICES]), len(found) <= MAX_CHOICES)
+
+
+def _shown_follows(here: _Here) -> bool:
+    """Tell whether the link has a shown text already."""
+    text = here.texts.unsaved.get(here.path, "")
+    return text.startswith("|", here.end)
+
+
+def _others(title: str, aliases: object) -> Iterator[tuple[Kind, str]]:
+    if title:
+        yield "title", title
+    for alias in aliases if isinstance(aliases, list | tuple) else ():
+        yield "alias", str(alias)
+
+
+def _fits(typed: str, name: str) -> bool:
+    """Tell whether the letters typed occur in a name in their order, spaces left out."""
+    letters = iter(name.casefold())
+    return all(char in letters for char in typed.casefold() if not char.isspace())
+
+
+_files: dict[str, tuple[float, list[str]]] = {}
+"""The files of projects that were listed last, with the time."""
+
+
+def project_files(bank: Bank) -> Sequence[str]:
+    """Return the files of the bank's project, as git lists them; none without a repository."""
+    project = bank.layout.project
+    if not bank.layout.prefix:
+        return ()
+    known = _files.get(str(project))
+    if known is None or time.monotonic() - known[0] > _FILES_SECONDS:
+        tree = git.worktree(project)
+        found = git.not_ignored(tree, project, ["."]) if tree else None
+        listed = sorted(one for one in found or () if not one.startswith(bank.layout.prefix))
+        known = _files[str(project)] = (time.monotonic(), listed)
+    return known[1]
+
+
+def _of_front_matter(texts: Texts, path: str, text: str, offset: int) -> Iterator[Choice]:
+    note = texts.note(path)
+    if note is None or not 0 < offset < max(note.body_start, 1):
+        return
+    key, typed = _key_at(text, offset)
+    for value in _values(texts.bank, key):
+        if value.startswith(typed.casefold()):
+            yield Choice(value, "value", value, offset - len(typed), offset, key, value)
+
+
+def _key_at(text: str, offset: int) -> tuple[str, str]:
+    """Return the key whose value is typed at an offset, and what has been typed of it."""
+    lines = text[:offset].split("\n")
+    if found := _VALUE.match(lines[-1]):
+        return found[1], found[2]
+    if found := _ITEM.match(lines[-1]):
+        for line in reversed(lines[:-1]):
+            if not _ITEM.match(line.rstrip()) and not re.match(r"[ \t]*-[ \t]", line):
+                above = _KEY.match(line.rstrip())
+                return (above[1] if above else ""), found[1]
+    return "", ""
+
+
+def _values(bank: Bank, key: str) -> Iterable[str]:
+    if key == "status":
+        return _STATUSES
+    ask: dict[str, Callable[[View], dict[str, int]]] = {
+        "type": lambda view: documents.data_counts(view.manifest, "type"),
+        "tags": lambda view: documents.counts(view.manifest, "tag"),
+    }
+    asked = ask.get("tags" if key == "tag" else key)
+    if asked is None:
+        return ()
+    used = [value for value in bank.read(asked) if value]
+    return list(dict.fromkeys([*used, *(KNOWN_TYPES if key == "type" else ())]))

@@ -1,0 +1,247 @@
+"""Where the links of a note lead, and which links lead to a note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank import note_rows
+from memory_bank.actions.editor.texts import Texts, WrittenLink, links_of
+from memory_bank.bank import Bank, View
+from memory_bank.errors import BadName
+from memory_bank.manifest import link_resolution, link_table
+from memory_bank.notes import name_forms, names, note_parser
+from memory_bank.notes.link_targets import Target, target_of
+from memory_bank.notes.note import Link, Note, Section
+
+MAX_SOURCES = 2_000
+"""Notes that are read for the links to one note; those of further ones are not listed."""
+_PLACE = re.compile(r"(.+?):(\d{1,9})(?::\d+)?")
+"""A file with a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What a link leads to: a note, a file of the project, or neither."""
+
+    path: str = ""
+    """The note's path."""
+    file: str = ""
+    """The absolute path of the file; empty if there is none."""
+    line: int = 1
+    problem: str = ""
+    """Why the link leads nowhere certain: several notes, or no such heading or block."""
+    candidates: tuple[str, ...] = ()
+    """The paths of the notes that an ambiguous link may mean."""
+    ghost: str = ""
+    """The name of what no note has."""
+
+
+class Place(NamedTuple):
+    """A part of a note's text, by its offsets."""
+
+    path: str
+    start: int
+    end: int
+
+
+def goals(texts: Texts, path: str, links: Sequence[Link]) -> list[Goal]:
+    """Return where links of the note at `path` lead."""
+    bank = texts.bank
+    included = bank.roots.is_included(path)
+    targets = [target_of(one, path, bank.layout.prefix, included=included) for one in links]
+    meant = bank.read(lambda view: _meant(view, targets))
+    return [
+        _goal(texts, path, link, target, found)
+        for link, target, found in zip(links, targets, meant, strict=True)
+    ]
+
+
+def written_goals(texts: Texts, path: str, note: Note) -> list[tuple[WrittenLink, Goal]]:
+    """Return the written links of a note, each with where it leads."""
+    written = links_of(note)
+    return list(zip(written, goals(texts, path, [one.link for one in written]), strict=True))
+
+
+def section_at(note: Note, heading: str) -> Section | None:
+    """Return the section of a heading as a link names it: its text, path `A#B`, or slug."""
+    wanted = [_folded(part) for part in heading.split("#") if part.strip()]
+    if not wanted:
+        return None
+    sections = [one for one in note.body.sections if one.level]
+    for one in sections:
+        if [_folded(name) for name in one.headings[-len(wanted) :]] == wanted:
+            return one
+    last = wanted[-1]
+    for fits in (_folded, _slug):
+        found = next((one for one in sections if fits(one.headings[-1]) == last), None)
+        if found:
+            return found
+    return None
+
+
+def block_line(note: Note, block: str) -> int | None:
+    """Return the line of a block id."""
+    wanted = block.casefold()
+    return next(
+        (line for name, line in note.body.blocks.items() if name.casefold() == wanted), None
+    )
+
+
+def references(texts: Texts, goal: Goal, *, heading: str = "", block: str = "") -> list[Place]:
+    """Return the places of the links to a goal's note, or to the file or ghost that it is.
+
+    With `heading` or `block`, only the links to that part of the note.
+    """
+    found = []
+    for source in sources(texts, goal, itself=True):
+        note = texts.note(source)
+        if note is None:
+            continue
+        for written, other in written_goals(texts, source, note):
+            same = other.path == goal.path if goal.path else _same_ghost(other, goal)
+            elsewhere = source != goal.path or heading or block
+            if same and elsewhere and _leads_to(texts, written.link, goal, heading, block):
+                found.append(Place(source, written.first, written.last))
+    return found
+
+
+def sources(texts: Texts, goal: Goal, *, itself: bool = False) -> list[str]:
+    """Return the notes that may link to a goal: those indexed as such, and the unsaved ones.
+
+    With `itself`, the goal's note is among them.
+    """
+
+    def linking(view: View) -> list[str]:
+        if goal.path:
+            row = note_rows.note_at(view.manifest, goal.path)
+            rows = link_table.incoming(view.manifest, row.number) if row else []
+        else:
+            rows = link_table.to_ghost(view.manifest, goal.ghost)
+        return [row.source_key for row in rows]
+
+    indexed = dict.fromkeys(texts.bank.read(linking))
+    own = [goal.path] if itself and goal.path else []
+    return list(dict.fromkeys([*own, *list(indexed)[:MAX_SOURCES], *texts.unsaved]))
+
+
+def _same_ghost(one: Goal, other: Goal) -> bool:
+    return not one.path and bool(one.ghost) and one.ghost.casefold() == other.ghost.casefold()
+
+
+def _leads_to(texts: Texts, link: Link, goal: Goal, heading: str, block: str) -> bool:
+    if block:
+        return link.block.casefold() == block.casefold()
+    if not heading:
+        return True
+    note = texts.note(goal.path)
+    wanted = section_at(note, heading) if note else None
+    return bool(note and link.heading and section_at(note, link.heading) == wanted)
+
+
+def _meant(view: View, targets: Sequence[Target]) -> list[list[str]]:
+    """Return the paths of the notes that each target may mean."""
+    number = link_resolution.name_number
+    pairs = [(number(one.names[0]), number("".join(one.names[1:2]))) for one in targets]
+    found = link_resolution.candidates(view.manifest, pairs)
+    return [found[pair] for pair in pairs]
+
+
+def _goal(texts: Texts, path: str, link: Link, target: Target, meant: Sequence[str]) -> Goal:
+    if not link.target:
+        meant = [path]
+    if len(meant) > 1:
+        near = tuple(link_table.nearest_first(path, meant))
+        problem = f"several notes answer to {link.target!r}: {link_table.listed(near)}"
+        return Goal(problem=problem, candidates=near, ghost=target.ghost)
+    if not meant:
+        file, line = project_file(texts.bank, target.ghost)
+        return Goal(file=file, line=line, ghost=target.ghost)
+    (goal,) = meant
+    file = str(texts.bank.roots.file(goal))
+    line, problem = 1, ""
+    if (link.heading or link.block) and (note := texts.note(goal)):
+        line, problem = _part(note, link)
+    return Goal(goal, file, line, problem)
+
+
+def _part(note: Note, link: Link) -> tuple[int, str]:
+    """Return the line of the heading or block that a link names, or the problem."""
+    if link.block:
+        found = block_line(note, link.block)
+        return found or 1, "" if found else f"{note.path} has no block ^{link.block}"
+    section = section_at(note, link.heading)
+    if section:
+        return section.line, ""
+    return 1, f"{note.path} has no heading {link.heading!r}"
+
+
+def project_file(bank: Bank, name: str) -> tuple[str, int]:
+    """Return the file of the project that a ghost names, and its line; empty if there is none."""
+    project = bank.layout.project
+    for written, line in _with_line(name):
+        parts = written.split("/")
+        if not written or "\0" in written or ".." in parts or Path(written).is_absolute():
+            continue
+        file = project / written
+        try:
+            inside = file.resolve().is_relative_to(project.resolve())
+            if inside and file.is_file():
+                return str(file), line
+        except (OSError, RuntimeError):  # too long a name, or a loop of symbolic links
+            continue
+    return "", 1
+
+
+def _with_line(name: str) -> list[tuple[str, int]]:
+    found = _PLACE.fullmatch(name)
+    return [(name, 1), (found[1], max(1, int(found[2])))] if found else [(name, 1)]
+
+
+def _slug(heading: str) -> str:
+    return link_table.slug(heading.casefold())
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+class Part(NamedTuple):
+    """What a cursor outside links is on: the note, one of its headings, or a block's id."""
+
+    known: bool = False
+    """False in other text."""
+    heading: str = ""
+    block: str = ""
+
+
+def part_at(note: Note, offset: int) -> Part:
+    """Return what an offset outside links is on.
+
+    The front matter, the first line, and a title that is the first heading are the whole note.
+    """
+    line = 1 + note_parser.count_lines(note.text[:offset])
+    for name, at in note.body.blocks.items():
+        if at == line:
+            return Part(known=True, block=name)
+    for section in note.body.sections:
+        if section.level and section.line == line:
+            is_title = section.level == 1 and section.headings[-1] == note.body.title
+            return Part(known=True, heading="" if is_title else "#".join(section.headings))
+    return Part(known=offset < note.body_start or line == 1)
+
+
+def new_note(bank: Bank, goal: Goal) -> str:
+    """Return the path of the note that a link to nothing may make; empty if it can't be one."""
+    is_ghost = bool(goal.ghost) and not (goal.path or goal.file or goal.candidates)
+    if not is_ghost or name_forms.may_be_file(goal.ghost, bank.layout):
+        return ""
+    with suppress(BadName):
+        path = name_forms.new_path(goal.ghost, bank.layout)
+        names.check_new(path)
+        return path
+    return ""

@@ -1,0 +1,98 @@
+"""The headings of a note as a tree, and notes and headings by words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memory_bank.actions.editor.texts import file_of
+from memory_bank.bank import Bank, View
+from memory_bank.manifest import documents, sections
+from memory_bank.notes.block_positions import BREAK
+from memory_bank.notes.note import Note, Section
+
+MAX_FOUND = 200
+
+
+class Heading(NamedTuple):
+    """A heading with the headings below it, by offsets in the note's text."""
+
+    name: str
+    level: int
+    start: int
+    end: int
+    """Where the sections below it end."""
+    line_end: int
+    """Where the heading's line ends."""
+    below: tuple[Heading, ...] = ()
+
+
+class Found(NamedTuple):
+    """A note or a heading in it."""
+
+    name: str
+    path: str
+    file: str
+    line: int
+    is_note: bool
+    around: str = ""
+    """The headings above it, or the note's type."""
+
+
+def outline(note: Note) -> tuple[Heading, ...]:
+    """Return the headings of a note as a tree."""
+    return _tree([one for one in note.body.sections if one.level], len(note.text))
+
+
+def _tree(found: Sequence[Section], end: int) -> tuple[Heading, ...]:
+    made = []
+    at = 0
+    while at < len(found):
+        top = found[at]
+        after = next(
+            (i for i in range(at + 1, len(found)) if found[i].level <= top.level), len(found)
+        )
+        stop = found[after].start if after < len(found) else end
+        line = BREAK.split(top.text, maxsplit=1)[0]
+        below = _tree(found[at + 1 : after], stop) if after > at + 1 else ()
+        name = top.headings[-1] or "(no text)"
+        made.append(Heading(name, top.level, top.start, stop, top.start + len(line), below))
+        at = after
+    return tuple(made)
+
+
+def search(bank: Bank, words: str, most: int = MAX_FOUND) -> list[Found]:
+    """Return the notes and headings that have all words, notes first, best matches first."""
+    wanted = words.casefold().split()
+
+    def matching(view: View) -> list[Found]:
+        notes = documents.all_documents(view.manifest)
+        found = [
+            Found(one.title or one.key, one.key, file_of(bank, one.key), 1, True, _type(one.data))
+            for one in notes
+            if _has(f"{one.title} {one.key}", wanted)
+        ]
+        titles = {(one.key, one.title) for one in notes}
+        for key, line, headings in sections.headings(view.manifest):
+            is_title = len(headings) == 1 and (key, headings[0]) in titles
+            if not is_title and _has(headings[-1], wanted):
+                above = " > ".join(headings[:-1])
+                found.append(Found(headings[-1], key, file_of(bank, key), line, False, above))
+        return found
+
+    found = bank.read(matching)
+    found.sort(key=lambda one: (not _starts(one.name, wanted), not one.is_note))
+    return found[:most]
+
+
+def _type(data: object) -> str:
+    return str(data.get("type", "")) if isinstance(data, dict) else ""
+
+
+def _has(text: str, words: Sequence[str]) -> bool:
+    folded = text.casefold()
+    return all(word in folded for word in words)
+
+
+def _starts(name: str, words: Sequence[str]) -> bool:
+    return bool(words) and name.casefold().startswith(words[0])

@@ -1,0 +1,184 @@
+"""What is wrong in a note: faults and links of its unsaved text, and the findings of all rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from memory_bank.actions.editor.goals import Goal, written_goals
+from memory_bank.actions.editor.texts import Texts, WrittenLink
+from memory_bank.bank import Bank, View
+from memory_bank.errors import MemoryBankError, NoteNotFound
+from memory_bank.lint.base import Context, Finding, findings
+from memory_bank.notes.block_positions import BREAK
+from memory_bank.notes.names import name_of
+from memory_bank.notes.note import Note
+from memory_bank.notes.relink import edits
+from memory_bank.similar_names import similar_names
+
+__all__ = ["Finding", "Fix", "Problem", "all_findings", "fixes", "problems"]
+
+_LIVE = frozenset({"fault", "broken-link"})
+"""Rules whose findings are those of the text in the editor, not of the file."""
+_MAX = 500
+"""Problems of one note that are shown."""
+
+
+class Problem(NamedTuple):
+    """A problem with its place in the note's text."""
+
+    rule: str
+    severity: str
+    """error, warning or info."""
+    start: int
+    end: int
+    message: str
+
+
+class Fix(NamedTuple):
+    """A change of the note's text that removes a problem."""
+
+    title: str
+    start: int
+    end: int
+    text: str
+    rule: str
+
+
+def all_findings(bank: Bank) -> dict[str, tuple[Finding, ...]]:
+    """Update the index, and return the findings of all rules in the bank's files, by path.
+
+    It takes a while. Findings of rules that `problems` checks itself are left out.
+    """
+    bank.catch_up()
+    bank.read(lambda view: view.index.indexer.refresh())  # moves in git
+
+    def asked(view: View) -> list[Finding]:
+        return findings(Context(bank.layout, bank.settings, bank.store, view.manifest))
+
+    found: dict[str, list[Finding]] = {}
+    for one in bank.read(asked):
+        if one.rule not in _LIVE:
+            found.setdefault(one.path, []).append(one)
+    return {path: tuple(some) for path, some in found.items()}
+
+
+def problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> list[Problem]:
+    """Return the problems of a note: of its text, and `saved` findings of other rules.
+
+    Findings in lines that a change of the text may have moved are at those lines all the same.
+    """
+    try:
+        note = texts.read(path)
+    except NoteNotFound:
+        return []
+    except MemoryBankError as error:
+        return [Problem("fault", "error", 0, 0, error.message)]
+    lines = line_spans(note.text)
+    found = [
+        Problem("fault", "warning", *_line(lines, fault.line), fault.reason)
+        for fault in note.faults
+    ]
+    with suppress(MemoryBankError):
+        found += [
+            Problem("broken-link", "warning", written.first, written.last, goal.problem)
+            for written, goal in written_goals(texts, path, note)
+            if goal.problem
+        ]
+    found += [
+        Problem(one.rule, one.severity, *_line(lines, one.line), _with_fix(one)) for one in saved
+    ]
+    return found[:_MAX]
+
+
+def fixes(
+    texts: Texts, path: str, start: int, end: int, saved: Sequence[Finding] = ()
+) -> list[Fix]:
+    """Return the changes that remove the problems between two offsets of a note."""
+    note = texts.note(path)
+    if note is None:
+        return []
+    found: list[Fix] = []
+    for written, goal in written_goals(texts, path, note):
+        if written.first <= end and start <= written.last:
+            found += _link_fixes(texts, note, written, goal)
+    lines = line_spans(note.text)
+    for one in saved:
+        first, last = _line(lines, one.line)
+        if one.fix and first <= end and start <= last:
+            found += _saved_fixes(texts, path, note, one)
+    return found
+
+
+def _link_fixes(texts: Texts, note: Note, written: WrittenLink, goal: Goal) -> Iterator[Fix]:
+    if goal.candidates:
+        for path in goal.candidates[:10]:
+            yield from retargeted(note, written, name_of(path), "broken-link")
+    elif goal.path and written.link.heading and goal.problem:
+        other = texts.note(goal.path)
+        names = [one.headings[-1] for one in other.body.sections if one.level] if other else []
+        known = {name.casefold(): name for name in names}
+        at = note.text.find("#", written.end, written.last)
+        stop = at + 1 + len(written.link.heading)
+        as_written = note.text[at + 1 : stop] == written.link.heading
+        near = similar_names(written.link.heading.casefold(), known, most=3) if as_written else ()
+        for name in near:
+            title = f"Change the heading to “{known[name]}”"
+            yield Fix(title, at + 1, stop, known[name], "broken-link")
+
+
+def _saved_fixes(texts: Texts, path: str, note: Note, finding: Finding) -> Iterator[Fix]:
+    """Yield the fix of a finding if it is a name to write, and only one place can take it."""
+    new = finding.fix or ""
+    on_line = [
+        (written, goal)
+        for written, goal in written_goals(texts, path, note)
+        if written.link.line == finding.line and not goal.path and not goal.file
+    ]
+    wanted = {"moved-link": lambda kind: kind != "reference"}
+    wanted["missing-file-ref"] = lambda kind: kind == "reference"
+    fits = wanted.get(finding.rule)
+    named = [one for one, _ in on_line if fits and fits(one.link.kind) and _is_named(one, finding)]
+    if len(named) == 1:
+        yield from retargeted(note, named[0], new, finding.rule)
+
+
+def _is_named(written: WrittenLink, finding: Finding) -> bool:
+    """Tell whether a finding's message names a link's target."""
+    return written.link.target.rpartition("/")[2].removesuffix(".md") in finding.message
+
+
+def retargeted(note: Note, written: WrittenLink, new: str, rule: str) -> Iterator[Fix]:
+    """Yield the change of a link's target, in the syntax of the link."""
+    title = f"Change the link to {new}"
+    if written.link.kind == "reference" and not note.text.startswith("[[", written.first):
+        yield Fix(title, written.start, written.end, new, rule)
+        return
+    same = (written.link.line, written.link.target)
+    with suppress(MemoryBankError):
+        changed = edits(
+            note.text,
+            lambda link: new if (link.line, link.target) == same else None,
+            note.body_start,
+        )
+        text = changed.get((written.start, written.end))
+        if text is not None:
+            yield Fix(title, written.start, written.end, text, rule)
+
+
+def line_spans(text: str) -> list[tuple[int, int]]:
+    """Return the offsets of each line's start and end, line ends left out."""
+    found, at = [], 0
+    for line_end in BREAK.finditer(text):
+        found.append((at, line_end.start()))
+        at = line_end.end()
+    return [*found, (at, len(text))]
+
+
+def _line(lines: Sequence[tuple[int, int]], number: int) -> tuple[int, int]:
+    return lines[min(max(number, 1), len(lines)) - 1]
+
+
+def _with_fix(finding: Finding) -> str:
+    return f"{finding.message}: {finding.fix}" if finding.fix else finding.message

@@ -1,0 +1,124 @@
+"""The texts of notes as an editor has them: unsaved ones first, else the files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
+
+from memory_bank.bank import Bank
+from memory_bank.errors import MemoryBankError
+from memory_bank.filenames import NOTE_SUFFIXES
+from memory_bank.notes import note_parser
+from memory_bank.notes.link_parser import locate_whole_links
+from memory_bank.notes.note import Link, Note
+from memory_bank.notes.relink import front_matter_links
+
+_NONE: Mapping[str, str] = MappingProxyType({})
+_PARSED = 256
+"""Notes kept parsed; one that is typed in takes a place with each key."""
+
+
+class WrittenLink(NamedTuple):
+    """A link with the offsets of its target and of all of it in the note's text."""
+
+    link: Link
+    start: int
+    end: int
+    first: int
+    last: int
+
+    def holds(self, offset: int) -> bool:
+        """Tell whether a cursor at an offset is on the link, or on its target."""
+        return self.first <= offset <= self.last or self.start <= offset <= self.end
+
+
+class Texts:
+    """The notes of a bank, as parsed from unsaved texts and from files."""
+
+    def __init__(self, bank: Bank, unsaved: Mapping[str, str] = _NONE) -> None:
+        """Take the bank, and the texts of the notes that are open in the editor, by path."""
+        self.bank = bank
+        self.unsaved = unsaved
+
+    def note(self, path: str) -> Note | None:
+        """Return a note; None if it does not exist or can't be read."""
+        with suppress(MemoryBankError):
+            return self.read(path)
+        return None
+
+    def read(self, path: str) -> Note:
+        """Return a note; raise NoteNotFound, UnreadableNote."""
+        text = self.unsaved.get(path)
+        if text is not None:
+            return _parsed(path, text.encode("utf-8", errors="replace"))
+        return _parsed(path, self.bank.store.read_bytes(path))
+
+
+def note_path(bank: Bank, file: str) -> str:
+    """Return the path of the note that a file is, or would be; empty for other files.
+
+    `file` is absolute.
+    """
+    if not file.endswith(NOTE_SUFFIXES):
+        return ""
+    if private := bank.roots.key_of(file):
+        return private
+    layout, included = bank.layout, bank.roots.included
+    for form in dict.fromkeys((os.path.normpath(file), os.path.realpath(file))):
+        below = _below(form, layout.root)
+        if below:
+            return "" if any(part.startswith(".") for part in below.split("/")) else below
+        if included and (below := _below(form, layout.project)) and included.owns(below):
+            return below
+    return ""
+
+
+def file_of(bank: Bank, path: str) -> str:
+    """Return the absolute path of a note's file."""
+    return str(bank.roots.file(path))
+
+
+def links_of(note: Note) -> tuple[WrittenLink, ...]:
+    """Return the links that are written in a note: of its text, and references of front matter."""
+    return _links(note.text, note.body_start, note.meta.file_refs)
+
+
+def link_at(note: Note, offset: int) -> WrittenLink | None:
+    """Return the link at an offset."""
+    return next((one for one in links_of(note) if one.holds(offset)), None)
+
+
+@lru_cache(_PARSED)
+def _parsed(path: str, data: bytes) -> Note:
+    return note_parser.parse(path, data)
+
+
+@lru_cache(_PARSED)
+def _links(text: str, body_start: int, files: Sequence[str]) -> tuple[WrittenLink, ...]:
+    head = text[:body_start]
+    found = []
+    for file in files:
+        if place := re.search(rf"(?<![\w/.-]){re.escape(file)}(?![\w/.-])", head):
+            line = 1 + note_parser.count_lines(head[: place.start()])
+            link = Link(file, "reference", line, "mentions")
+            found.append(WrittenLink(link, *place.span(), *place.span()))
+    for link, start, end, _ in front_matter_links(head):
+        first, last = head.rfind("[[", 0, start), head.find("]]", end)
+        found.append(WrittenLink(link, start, end, first, last + 2))
+    first_line = 1 + note_parser.count_lines(head)
+    for link, *places in locate_whole_links(text[body_start:], first_line):
+        start, end, first, last = (body_start + place for place in places)
+        found.append(WrittenLink(link, start, end, first, last))
+    return tuple(found)
+
+
+def _below(file: str, folder: Path) -> str:
+    """Return a file's path below a folder with forward slashes; empty if it is not inside."""
+    start = str(folder).rstrip(os.sep) + os.sep
+    return file.removeprefix(start).replace(os.sep, "/") if file.startswith(start) else ""

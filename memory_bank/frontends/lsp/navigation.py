@@ -1,0 +1,191 @@
+"""Answers about where links lead, what leads to a note, and what is in notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lsprotocol.types import (
+    DefinitionParams,
+    DocumentLink,
+    DocumentLinkParams,
+    DocumentSymbol,
+    DocumentSymbolParams,
+    Hover,
+    HoverParams,
+    Location,
+    MarkupContent,
+    MarkupKind,
+    Position,
+    Range,
+    ReferenceParams,
+    SymbolInformation,
+    SymbolKind,
+    WorkspaceSymbol,
+)
+
+from memory_bank.actions.editor import goals, outline, preview
+from memory_bank.actions.editor.goals import Goal
+from memory_bank.actions.editor.outline import Heading
+from memory_bank.actions.editor.texts import WrittenLink, link_at
+from memory_bank.frontends.fencing import one_line
+from memory_bank.frontends.lsp import markdown
+from memory_bank.frontends.lsp.asked import Asked
+from memory_bank.frontends.lsp.banks import OpenBank
+from memory_bank.frontends.lsp.buffers import uri_of
+
+
+def definition(asked: Asked, params: DefinitionParams) -> list[Location]:
+    """Return the place to which the link under the cursor leads, or each that it may mean."""
+    found = _link(asked, params.position)
+    if found is None:
+        return []
+    _, goal = found
+    if goal.candidates:
+        return [asked.location(path, 0, 0) for path in goal.candidates]
+    place = _place(asked, goal)
+    return [place] if place else []
+
+
+def references(asked: Asked, params: ReferenceParams) -> list[Location]:
+    """Return the links to what is under the cursor.
+
+    That is a link's goal, a heading or a block; before the text and on the title, it is the note.
+    """
+    note = asked.texts.note(asked.path) if asked.path else None
+    if note is None:
+        return []
+    offset = asked.offset(params.position)
+    here = goals.part_at(note, offset)
+    goal, heading, block = Goal(asked.path), here.heading, here.block
+    written = link_at(note, offset)
+    if written:
+        goal = goals.goals(asked.texts, asked.path, [written.link])[0]
+        heading, block = written.link.heading, written.link.block
+    elif not here.known:
+        return []
+    if not (goal.path or goal.ghost):
+        return []
+    found = goals.references(asked.texts, goal, heading=heading, block=block)
+    places = [asked.location(*place) for place in found]
+    if params.context.include_declaration and (place := _place(asked, goal)):
+        places.insert(0, place)
+    return places
+
+
+def hover(asked: Asked, params: HoverParams) -> Hover | None:
+    """Return the preview of the goal of the link under the cursor."""
+    found = _link(asked, params.position)
+    if found is None:
+        return None
+    written, goal = found
+    shown = preview.preview(asked.texts, goal, written.link)
+    area = asked.range(written.first, written.last)
+    if shown is None:
+        if not goal.problem:
+            return None
+        return Hover(markup(asked, markdown.escaped(goal.problem), goal.problem), area)
+    return Hover(markup(asked, markdown.of_preview(shown), markdown.plain(shown)), area)
+
+
+def markup(asked: Asked, as_markdown: str, as_plain: str) -> MarkupContent:
+    """Return a hover's text in a format that the editor shows."""
+    documents = asked.editor.capabilities.text_document
+    wanted = documents.hover.content_format if documents and documents.hover else None
+    if wanted and MarkupKind.Markdown not in wanted:
+        return MarkupContent(MarkupKind.PlainText, as_plain)
+    return MarkupContent(MarkupKind.Markdown, as_markdown)
+
+
+def symbols(
+    asked: Asked, _: DocumentSymbolParams
+) -> list[DocumentSymbol] | list[SymbolInformation]:
+    """Return the headings of a note, as a tree if the editor shows one."""
+    note = asked.texts.note(asked.path) if asked.path else None
+    if note is None:
+        return []
+    documents = asked.editor.capabilities.text_document
+    shown = documents.document_symbol if documents else None
+    found = outline.outline(note)
+    if shown and shown.hierarchical_document_symbol_support:
+        return [_symbol(asked, one) for one in found]
+    return _flat(asked, found, "")
+
+
+def links(asked: Asked, _: DocumentLinkParams) -> list[DocumentLink]:
+    """Return the links of a note that lead to a file."""
+    note = asked.texts.note(asked.path) if asked.path else None
+    if note is None:
+        return []
+    return [
+        DocumentLink(
+            range=asked.range(written.first, written.last),
+            target=_target(asked, goal),
+            tooltip=one_line(goal.path or Path(goal.file).name),
+        )
+        for written, goal in goals.written_goals(asked.texts, asked.path, note)
+        if goal.file
+    ]
+
+
+def workspace_symbols(opened: Sequence[OpenBank], words: str) -> list[WorkspaceSymbol]:
+    """Return the notes and headings of all banks that have some words."""
+    return [
+        WorkspaceSymbol(
+            location=Location(uri_of(one.file), _line_range(one.line)),
+            name=one_line(one.name) or one.path,
+            kind=SymbolKind.File if one.is_note else SymbolKind.String,
+            container_name=one_line(" > ".join(filter(None, (one.path, one.around)))),
+        )
+        for bank in opened
+        for one in outline.search(bank.shared.bank(), words)
+    ]
+
+
+def _link(asked: Asked, position: Position) -> tuple[WrittenLink, Goal] | None:
+    note = asked.texts.note(asked.path) if asked.path else None
+    written = link_at(note, asked.offset(position)) if note else None
+    if written is None:
+        return None
+    return written, goals.goals(asked.texts, asked.path, [written.link])[0]
+
+
+def _place(asked: Asked, goal: Goal) -> Location | None:
+    if not goal.file:
+        return None
+    return Location(asked.uri_of(goal.file), _line_range(goal.line))
+
+
+def _target(asked: Asked, goal: Goal) -> str:
+    fragment = f"#L{goal.line}" if goal.line > 1 else ""
+    return asked.uri_of(goal.file) + fragment
+
+
+def _line_range(line: int) -> Range:
+    return Range(Position(line - 1, 0), Position(line - 1, 0))
+
+
+def _symbol(asked: Asked, heading: Heading) -> DocumentSymbol:
+    return DocumentSymbol(
+        name=one_line(heading.name),
+        kind=SymbolKind.String,
+        range=asked.range(heading.start, heading.end),
+        selection_range=asked.range(heading.start, heading.line_end),
+        children=[_symbol(asked, one) for one in heading.below],
+    )
+
+
+def _flat(asked: Asked, headings: Sequence[Heading], above: str) -> list[SymbolInformation]:
+    found = []
+    for one in headings:
+        place = Location(asked.uri(asked.path), asked.range(one.start, one.end))
+        found.append(
+            SymbolInformation(
+                location=place,
+                name=one_line(one.name),
+                kind=SymbolKind.String,
+                container_name=above or None,
+            )
+        )
+        found += _flat(asked, one.below, one_line(one.name))
+    return found

@@ -1,0 +1,253 @@
+"""The language server: what it offers, and the way of a request to a worker thread and back.
+
+The event loop never waits for a bank: requests run in threads, and one whose answer takes too long
+is answered with nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+from memory_bank import __version__
+from memory_bank.errors import MemoryBankError, NoBank
+from memory_bank.frontends import lsp
+from memory_bank.frontends.lsp.banks import Banks, OpenBank
+from memory_bank.frontends.lsp.buffers import Buffers, Editor, file_at, uri_of
+from memory_bank.frontends.stdio import claim
+
+if TYPE_CHECKING:
+    from memory_bank.actions.maintenance import Changed
+    from memory_bank.frontends.lsp.asked import Asked
+
+READ_SECONDS = 2.0
+"""Seconds after which a request that changes nothing is answered with nothing."""
+RENAME_SECONDS = 30.0
+_TYPING_SECONDS = 0.2
+"""Seconds without a key before the problems of a text are searched."""
+_RULES_SECONDS = 0.5
+"""Seconds after a change of the files before all rules run."""
+_RULES_SHARE = 10
+"""The rules run for at most one part in so many of the time."""
+_RULES_PAUSE = 60.0
+_CLOSE_SECONDS = 2.0
+_THREADS = 4
+NOTES = [types.FileOperationFilter(types.FileOperationPattern("**/*.{md,markdown}"), "file")]
+
+Answer = TypeVar("Answer")
+_log = logging.getLogger(__name__)
+
+
+class Refused(JsonRpcException):
+    """A request that can't be done; the editor shows the message."""
+
+    CODE = types.LSPErrorCodes.RequestFailed.value
+
+
+class NotesServer(LanguageServer):
+    """A language server of the banks in which the editor's files are."""
+
+    def __init__(self, named: str | None = None) -> None:
+        """Serve the bank at `named`, or that of each file's folder; nothing is opened yet."""
+        # pygls's own thread only reads stdin
+        super().__init__("memory-bank", __version__, max_workers=1)
+        self.banks = Banks(named, self._changed)
+        self.buffers = Buffers()
+        self.exit_code = 0
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="request")
+        self._running = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._shown: set[str] = set()
+        """URIs of files that have diagnostics."""
+        self._stale: dict[OpenBank, set[str]] = {}
+        """Banks whose rules run or will run, with the paths changed since the last run began."""
+        self._waiting: dict[object, asyncio.Task[None]] = {}
+        """The last delayed work for each file and bank."""
+
+    async def ask(
+        self,
+        uri: str,
+        answer: Callable[[Asked], Answer],
+        empty: Answer,
+        seconds: float = READ_SECONDS,
+    ) -> Answer:
+        """Answer a request about a file in a thread; `empty` without a bank, or if it is late.
+
+        Raises Refused.
+        """
+        editor = self._editor()
+
+        def work() -> Answer:
+            file = file_at(uri)
+            opened = self.banks.of(Path(file)) if file else None
+            if opened is None:
+                return empty
+            return answer(lsp.asked.Asked(opened, editor, os.path.normpath(file)))
+
+        return await self.run(work, empty, seconds)
+
+    async def run(
+        self, work: Callable[[], Answer], empty: Answer, seconds: float = READ_SECONDS
+    ) -> Answer:
+        """Run work in a thread, and wait for it so many seconds; raise Refused."""
+        running = asyncio.get_running_loop().run_in_executor(self._pool, self._counted, work)
+        try:
+            return await asyncio.wait_for(asyncio.shield(running), seconds)
+        except TimeoutError:
+            running.add_done_callback(_ignore)
+            return empty
+        except NoBank:
+            return empty
+        except MemoryBankError as error:
+            message = f"{error.message}; {error.hint}" if error.hint else error.message
+            raise Refused(message) from error
+
+    def _counted(self, work: Callable[[], Answer]) -> Answer:
+        self._running += 1
+        try:
+            return work()
+        finally:
+            self._running -= 1
+
+    def _editor(self) -> Editor:
+        encoding = str(getattr(self.workspace.position_encoding, "value", "utf-16"))
+        return Editor(self.buffers.all(), encoding, self.client_capabilities)
+
+    def started(self) -> None:
+        """Open the banks of the editor's folders, in threads."""
+        self._loop = asyncio.get_running_loop()
+        folders = [one.uri for one in self.workspace.folders.values()]
+        if not folders and self.workspace.root_uri:
+            folders = [self.workspace.root_uri]
+        for uri in folders:
+            self.later(("folder", uri), 0, partial(self.ask, uri, _open, None, 60))
+
+    def left(self) -> None:
+        """Be told that the editor leaves; the protocol wants exit code 1 if it was no shutdown."""
+        self.exit_code = 0 if self.protocol._shutdown else 1  # noqa: SLF001  (pygls has no other way)
+
+    def check(self, uri: str, seconds: float = _TYPING_SECONDS) -> None:
+        """Publish the problems of a note soon, unless it changes again before."""
+        self.later(uri, seconds, lambda: self._publish(uri))
+
+    def later(self, what: object, seconds: float, work: Callable[[], Any]) -> None:
+        """Do work after some seconds, instead of what waits for the same reason."""
+        before = self._waiting.get(what)
+        if before is not None:
+            before.cancel()
+
+        async def delayed() -> None:
+            await asyncio.sleep(seconds)
+            try:
+                await work()
+            except Refused as error:
+                _log.warning("%s", error.message)
+
+        task = asyncio.get_running_loop().create_task(delayed())
+        self._waiting[what] = task
+        task.add_done_callback(lambda done: self._forget(what, done))
+
+    def _forget(self, what: object, task: asyncio.Task[None]) -> None:
+        if self._waiting.get(what) is task:
+            del self._waiting[what]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("delayed work failed", exc_info=error)
+
+    async def _publish(self, uri: str) -> None:
+        version = self.buffers.version(uri)
+        found = await self.ask(uri, self._problems, None, 30)
+        if found is None or version != self.buffers.version(uri):
+            return
+        if found or uri in self._shown or version is not None:
+            (self._shown.add if found else self._shown.discard)(uri)
+            self.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(uri, found, version)
+            )
+
+    @staticmethod
+    def _problems(asked: Asked) -> list[types.Diagnostic]:
+        return lsp.diagnostics.of_note(asked)
+
+    def _changed(self, opened: OpenBank, changed: Changed) -> None:
+        """Be told of changed notes, by a thread."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._bank_changed, opened, changed)
+
+    def _bank_changed(self, opened: OpenBank, changed: Changed) -> None:
+        for uri in self.buffers.uris():
+            self.check(uri)
+        runs = opened in self._stale
+        paths = (*changed.added, *changed.changed, *changed.removed)
+        self._stale.setdefault(opened, set()).update(paths)
+        if not runs:
+            self.later(opened, _RULES_SECONDS, lambda: self._run_rules(opened))
+
+    async def _run_rules(self, opened: OpenBank) -> None:
+        """Run all rules on a bank, one run at a time, and publish what they find."""
+        while opened in self._stale:
+            began = time.monotonic()
+            paths, self._stale[opened] = self._stale[opened], set()
+            await self.run(lambda: lsp.diagnostics.find(opened), None, 600)
+            for uri in self.buffers.uris():
+                self.check(uri, 0)
+            for path in paths:
+                self.check(uri_of(str(opened.root / path)), 0)
+            await asyncio.sleep(min((time.monotonic() - began) * _RULES_SHARE, _RULES_PAUSE))
+            if not self._stale[opened]:
+                del self._stale[opened]
+
+    def close(self) -> None:
+        """Stop all work; work that goes on for long is ended with the process."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self.banks.close()
+        end = time.monotonic() + _CLOSE_SECONDS
+        while self._running and time.monotonic() < end:
+            time.sleep(0.01)
+        if self._running:
+            os._exit(self.exit_code)
+
+
+def serve_stdio(server: NotesServer) -> int:
+    """Serve one editor over stdin and stdout until it disconnects; return the exit code.
+
+    A signal exits the process, because nothing else ends the thread that reads stdin.
+    """
+    incoming, outgoing = claim()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: os._exit(128 + number))
+    logging.getLogger("pygls").addFilter(_is_fault)
+    for name in ("pygls.protocol.json_rpc", "pygls.server", "pygls.feature_manager"):
+        logging.getLogger(name).addFilter(_is_fault)
+    try:
+        server.start_io(incoming, outgoing)
+    finally:
+        server.close()
+    return server.exit_code
+
+
+def _open(asked: Asked) -> None:
+    """Ask nothing: the bank has been opened for it."""
+
+
+def _is_fault(record: logging.LogRecord) -> bool:
+    """Tell whether a log record is about a fault: a refusal is the editor's to show."""
+    error = record.exc_info[1] if record.exc_info else None
+    return record.levelno >= logging.ERROR and not isinstance(error, Refused)
+
+
+def _ignore(done: asyncio.Future[Any]) -> None:
+    """Take the result of work that nobody waits for, so that its error is not logged twice."""
+    if not done.cancelled():
+        done.exception()

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from memory_bank.actions.editor.completion import Choice, choices
+from tests.actions.editor.conftest import Make, cursor
+
+NOTES = {
+    "facts/bm25.md": "---\ntype: fact\ntags: [search, ranking]\naliases: [Okapi]\n---\n"
+    "# Best matching\n\n## How it ranks\n\n## a | b\n\nText. ^rare\n",
+    "decisions/tantivy.md": "---\ntype: decision\n---\n# Tantivy over Whoosh\n\n[[facts/bm25]]\n",
+}
+
+
+def chosen(make: Make, text: str) -> dict[str, str]:
+    """Return what the note becomes with each choice, by its label."""
+    plain, offset = cursor(text)
+    found = choices(make(NOTES, new=plain), "new.md", plain, offset)
+    return {one.label: applied(plain, one) for one in found.found}
+
+
+def applied(text: str, choice: Choice) -> str:
+    return text[: choice.start] + choice.text + text[choice.end :]
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "becomes"),
+    [
+        ("See [[bm‸", "facts/bm25", "See [[facts/bm25]]"),
+        ("See [[‸", "facts/bm25", "See [[facts/bm25]]"),
+        ("See [[bm‸]] now", "facts/bm25", "See [[facts/bm25]] now"),
+        ("See [[bm‸|it]] now", "facts/bm25", "See [[facts/bm25|it]] now"),
+        ("See [[fa‸cts]] now", "facts/bm25", "See [[facts/bm25]] now"),
+        ("See [[best m‸", "Best matching", "See [[facts/bm25|Best matching]]"),
+        ("See [[best m‸]]", "Best matching", "See [[facts/bm25|Best matching]]"),
+        ("See [[oka‸", "Okapi", "See [[facts/bm25|Okapi]]"),
+        ("See [[bm25#‸", "How it ranks", "See [[bm25#How it ranks]]"),
+        ("See [[Okapi#rank‸]]", "How it ranks", "See [[Okapi#How it ranks]]"),
+        ("See [[bm25^‸", "rare", "See [[bm25^rare]]"),
+        ("See [[bm25#^ra‸", "rare", "See [[bm25#^rare]]"),
+        ("# Here\n\n[[#‸", "Here", "# Here\n\n[[#Here]]"),
+        ("😀 [[日本]] [[bm‸ 😀", "facts/bm25", "😀 [[日本]] [[facts/bm25]] 😀"),
+        ("---\ntype: fa‸\n---\n", "fact", "---\ntype: fact\n---\n"),
+        ("---\ntags: [search, ra‸]\n---\n", "ranking", "---\ntags: [search, ranking]\n---\n"),
+        ("---\ntags:\n- se‸\n---\n", "search", "---\ntags:\n- search\n---\n"),
+        ("---\r\ntags:\r\n  - x\r\n  - se‸\r\n---\r\n", "search", "---\r\ntags:\r\n  - x\r\n  - search\r\n---\r\n"),
+        ("---\nstatus: ‸\n---\n", "archived", "---\nstatus: archived\n---\n"),
+    ],
+)  # fmt: skip
+def test_a_choice_makes_a_whole_link(make: Make, text: str, label: str, becomes: str) -> None:
+    assert chosen(make, text)[label] == becomes
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["See [bm‸", "See bm25‸", "[[bm25]]‸", "[[bm25|te‸", "tags: ‸", "[[bm25#zzz‸", "[[\nbm‸"],
+)
+def test_elsewhere_nothing_is_offered(make: Make, text: str) -> None:
+    assert chosen(make, text) == {}
+
+
+def test_a_heading_that_no_link_can_name_is_not_offered(make: Make) -> None:
+    assert set(chosen(make, "[[bm25#‸")) == {"Best matching", "How it ranks"}
+
+
+def test_the_files_of_the_project_are_offered(make: Make) -> None:
+    texts = make(NOTES, new="[[src/")
+    project = texts.bank.layout.project
+    for name in ("src/index.py", "src/ignored.py", ".gitignore"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("ignored.py\n")
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    found = choices(texts, "new.md", "[[src/", 6)
+    assert [one.text for one in found.found] == ["src/index.py]]"]
+
+
+def test_many_notes_are_offered_in_parts(make: Make) -> None:
+    texts = make({f"n{number:03}.md": "x\n" for number in range(250)}, new="[[n")
+    found = choices(texts, "new.md", "[[n", 3)
+    assert (len(found.found), found.complete) == (200, False)
+    assert choices(texts, "new.md", "[[n249", 6).found[0].label == "n249"

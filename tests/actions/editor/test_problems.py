@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import subprocess
+
+from memory_bank.actions.editor.problems import all_findings, fixes, problems
+from tests.actions.editor.conftest import Make
+
+NOTES = {
+    "facts/bm25.md": "# BM25\n\n## Ranking\n",
+    "a/x.md": "x\n",
+    "b/x.md": "x\n",
+}
+
+
+def fixed(make: Make, text: str, at: str) -> list[str]:
+    texts = make(NOTES, new=text)
+    offset = text.index(at)
+    return [
+        text[: one.start] + one.text + text[one.end :]
+        for one in fixes(texts, "new.md", offset, offset)
+    ]
+
+
+def test_broken_links_and_faults_of_unsaved_text_are_problems(make: Make) -> None:
+    text = "---\ntype: [\n---\n[[x]] [[bm25#Rankin]] [[bm25#Ranking]]\n"
+    found = problems(make(NOTES, new=text), "new.md")
+    assert {one.rule for one in found} == {"fault", "broken-link"}
+    marked = [text[one.start : one.end] for one in found if one.rule == "broken-link"]
+    assert marked == ["[[x]]", "[[bm25#Rankin]]"]
+
+
+def test_a_binary_text_is_a_problem(make: Make) -> None:
+    (found,) = problems(make(NOTES, new="a\0b"), "new.md")
+    assert "NUL" in found.message
+
+
+def test_an_ambiguous_link_is_fixed_by_each_note(make: Make) -> None:
+    assert fixed(make, "See [[x|it]].", "[[x") == ["See [[a/x|it]].", "See [[b/x|it]]."]
+    assert fixed(make, "See [[x|it]].", "See") == []
+
+
+def test_a_heading_is_fixed_by_a_similar_one(make: Make) -> None:
+    assert fixed(make, "See [[bm25#Rankin|it]].", "bm25") == ["See [[bm25#Ranking|it]]."]
+
+
+def test_findings_of_files_are_fixed_where_a_name_is_known(make: Make) -> None:
+    texts = make(
+        {**NOTES, "old.md": "# Something\n\nText of some length, so that git sees the move.\n"}
+    )
+    root, project = texts.bank.layout.root, texts.bank.layout.project
+    (project / "gone.py").write_text("a = 1\nb = 2\nc = 3\n")
+    note = "---\nfile_refs: [gone.py]\n---\nSee [[old#Old|it]] and [o](old.md).\n"
+    (root / "new.md").write_text(note)
+
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=T", "-c", "user.email=t@example.org")
+        subprocess.run(["git", "-C", str(project), *who, *words], check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", "-A")
+    git("commit", "-qm", "Start")
+    git("mv", "gone.py", "kept.py")
+    git("mv", ".memories/old.md", ".memories/moved.md")
+    git("commit", "-qm", "Move")
+    texts.bank.catch_up()
+    saved = all_findings(texts.bank)["new.md"]
+    assert {one.rule for one in saved} == {"missing-file-ref", "moved-link"}
+    # two links on one line lead to the old name: which of them is meant is not guessed
+    found = fixes(texts, "new.md", 0, len(note), saved)
+    assert [(one.rule, one.text) for one in found] == [("missing-file-ref", "kept.py")]
+    assert note[found[0].start : found[0].end] == "gone.py"
+    (root / "new.md").write_text("See [[old#Old|it]].\n")
+    texts.bank.catch_up()
+    (one,) = fixes(texts, "new.md", 0, 20, all_findings(texts.bank)["new.md"])
+    assert (one.text, one.start, one.end) == ("moved", 6, 9)

@@ -1,0 +1,64 @@
+"""One server of one project for the tests of a module."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from tests.frontends.lsp.editor import Editor
+
+NOTES = {
+    "src/index.py": "def build_index():\n    ...\n",
+    ".memories/.gitignore": ".index/\n.trash/\n.mb-*\nsessions/\n",
+    ".memories/decisions/tantivy.md": (
+        "---\nid: 4f1c9be07a52\ntype: decision\ntags: [architecture, search]\n"
+        "created_at: 2026-01-10T10:00:00Z\nfile_refs: [src/index.py]\n---\n"
+        "# Tantivy over Whoosh\n\n😀 日本 Whoosh is no longer maintained. See [[src/index.py]].\n\n"
+        "## Consequences\n\n- supersedes:: [[decisions/whoosh]]\n- BM25: [[facts/bm25#Ranks]]\n"
+    ),
+    ".memories/decisions/whoosh.md": (
+        "---\r\ntype: decision\r\ntags: [search]\r\n---\r\n"
+        "# Whoosh as the keyword index\r\n\r\nPure Python 😀: [[facts/bm25]]\r\n"
+    ),
+    ".memories/facts/bm25.md": (
+        "# BM25\n\nBM25 scores a word by its rarity. <script>alert(1)</script> ```\n\n## Ranks\n\n"
+        "Rare words first. ^rare\n"
+    ),
+}
+
+
+def make_project(root: Path) -> Path:
+    for name, text in NOTES.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(text.encode())
+    who = ("-c", "user.name=Test", "-c", "user.email=test@example.org")
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "Start")):
+        subprocess.run(["git", "-C", str(root), *who, *words], check=True)
+    return root
+
+
+@pytest.fixture(scope="module")
+def editor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
+    """Start an editor in a project whose notes are indexed."""
+    root = make_project(tmp_path_factory.mktemp("lsp").resolve() / "project")
+    made = Editor(root, home=tmp_path_factory.mktemp("home"))
+
+    def indexed() -> bool:
+        return bool(
+            made.ask(made.client.workspace_symbol_async, types.WorkspaceSymbolParams("bm25"))
+        )
+
+    made.wait(indexed)
+    yield made
+    assert made.leave() == 0
+    assert made.stderr == ""
+
+
+@pytest.fixture
+def notes(editor: Editor) -> Path:
+    """The bank's folder."""
+    return editor.folders[0] / ".memories"

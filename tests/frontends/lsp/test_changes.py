@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from tests.frontends.lsp.conftest import NOTES
+from tests.frontends.lsp.editor import Editor, position, uri
+
+TANTIVY = NOTES[".memories/decisions/tantivy.md"]
+
+
+def completions(editor: Editor, file: Path, text: str, mark: str) -> dict[str, str]:
+    """Return what the text becomes with each choice at the end of a mark, by label."""
+    document = editor.open(file, text)
+    at = position(text, mark, len(mark))
+    found = editor.ask(
+        editor.client.text_document_completion_async, types.CompletionParams(document, at)
+    )
+    return {one.label: applied(text, [one.text_edit]) for one in found.items}
+
+
+def applied(text: str, edits: Any) -> str:
+    """Apply edits as an editor does: positions count UTF-16 units."""
+    lines = text.split("\n")
+    starts = [sum(len(line) + 1 for line in lines[:number]) for number in range(len(lines))]
+
+    def offset(at: types.Position) -> int:
+        units = lines[at.line].encode("utf-16-le")[: at.character * 2]
+        return starts[at.line] + len(units.decode("utf-16-le"))
+
+    for edit in sorted(edits, key=lambda one: -offset(one.range.start)):
+        text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
+    return text
+
+
+def test_a_link_is_completed_in_a_text_that_is_not_saved(editor: Editor, notes: Path) -> None:
+    text = "# New 😀\n\n日本 😀 see [[bm and [[src/ end\n"
+    found = completions(editor, notes / "new.md", text, "[[bm")
+    assert found["facts/bm25"] == "# New 😀\n\n日本 😀 see [[facts/bm25]] and [[src/ end\n"
+    found = completions(editor, notes / "new.md", text, "[[src/")
+    assert found["src/index.py"] == "# New 😀\n\n日本 😀 see [[bm and [[src/index.py]] end\n"
+
+
+def test_headings_and_blocks_of_the_linked_note_are_completed(editor: Editor, notes: Path) -> None:
+    text = "[[facts/bm25#\n[[facts/bm25^\n"
+    assert set(completions(editor, notes / "new.md", text, "bm25#")) == {"BM25", "Ranks"}
+    assert set(completions(editor, notes / "new.md", text, "bm25^")) == {"rare"}
+
+
+def test_a_rename_of_a_note_moves_the_file_and_changes_the_links(
+    editor: Editor, notes: Path
+) -> None:
+    text = TANTIVY.replace("no longer", "no [[bm25]] 😀 [[bm25]] longer")
+    document = editor.open(notes / "decisions/tantivy.md", text)
+    version = editor.texts[notes / "decisions/tantivy.md"][0]
+    at = position(text, "[[facts/bm25#", 4)
+    asked = editor.ask(
+        editor.client.text_document_prepare_rename_async, types.PrepareRenameParams(document, at)
+    )
+    assert asked.placeholder == "facts/bm25"
+    found = editor.ask(
+        editor.client.text_document_rename_async,
+        types.RenameParams(position=at, new_name="facts/okapi", text_document=document),
+    )
+    *edits, move = found.document_changes
+    assert (move.old_uri, move.new_uri) == (
+        uri(notes / "facts/bm25.md"),
+        uri(notes / "facts/okapi.md"),
+    )
+    by_uri = {one.text_document.uri: one for one in edits}
+    here = by_uri.pop(uri(notes / "decisions/tantivy.md"))
+    assert here.text_document.version == version
+    assert applied(text, here.edits) == text.replace("facts/bm25", "facts/okapi").replace(
+        "[[bm25]]", "[[okapi]]"
+    )
+    (other,) = by_uri.values()
+    whoosh = NOTES[".memories/decisions/whoosh.md"]
+    assert applied(whoosh, other.edits) == whoosh.replace("facts/bm25", "facts/okapi")
+    assert (notes / "facts/bm25.md").exists()  # the editor moves it
+
+
+def test_a_heading_is_renamed_with_its_links(editor: Editor, notes: Path) -> None:
+    editor.open(notes / "decisions/tantivy.md", TANTIVY)
+    text = NOTES[".memories/facts/bm25.md"]
+    document = editor.open(notes / "facts/bm25.md", text)
+    found = editor.ask(
+        editor.client.text_document_rename_async,
+        types.RenameParams(
+            position=position(text, "## Ranks", 4), new_name="Scores", text_document=document
+        ),
+    )
+    changed = {one.text_document.uri: one.edits for one in found.document_changes}
+    assert "## Scores" in applied(text, changed[uri(notes / "facts/bm25.md")])
+    after = applied(TANTIVY, changed[uri(notes / "decisions/tantivy.md")])
+    assert "[[facts/bm25#Scores]]" in after
+
+
+@pytest.mark.parametrize(
+    ("mark", "name", "said"),
+    [
+        ("maintained", "x", "nothing to rename here"),
+        ("[[facts/bm25#", "decisions/whoosh", "exists"),
+        ("[[facts/bm25#", "../out", "leaves the bank"),
+    ],
+)
+def test_a_rename_that_can_not_be_is_refused_in_words(
+    editor: Editor, notes: Path, mark: str, name: str, said: str
+) -> None:
+    document = editor.open(notes / "decisions/tantivy.md", TANTIVY)
+    params = types.RenameParams(
+        position=position(TANTIVY, mark, 4), new_name=name, text_document=document
+    )
+    with pytest.raises(JsonRpcException, match=said):
+        editor.ask(editor.client.text_document_rename_async, params)
+
+
+def test_a_file_that_the_editor_moves_takes_its_links_along(editor: Editor, notes: Path) -> None:
+    editor.open(notes / "decisions/tantivy.md", TANTIVY)
+    move = types.FileRename(uri(notes / "facts/bm25.md"), uri(notes / "facts/okapi.md"))
+    found = editor.ask(
+        editor.client.workspace_will_rename_files_async, types.RenameFilesParams([move])
+    )
+    changed = {one.text_document.uri: one.edits for one in found.document_changes}
+    assert "[[facts/okapi#Ranks]]" in applied(TANTIVY, changed[uri(notes / "decisions/tantivy.md")])
+
+
+def test_problems_are_published_as_a_text_changes_and_have_fixes(
+    editor: Editor, notes: Path
+) -> None:
+    file = notes / "problems.md"
+    editor.open(file, "x\n")
+    text = "---\ntags: [\n---\n😀 [[facts/bm25#Rank]] [[bm25]]\n"
+    document = editor.type(file, text)
+    version = editor.texts[file][0]
+    found = editor.wait(lambda: editor.problems(file, version))
+    assert {one.code for one in found} == {"fault", "broken-link"}
+    (link,) = [one for one in found if one.code == "broken-link"]
+    assert link.range == types.Range(position(text, "[[facts"), position(text, " [[bm25"))
+    assert (link.source, link.severity) == ("memory-bank", types.DiagnosticSeverity.Warning)
+    params = types.CodeActionParams(document, link.range, types.CodeActionContext([link]))
+    (action,) = editor.ask(editor.client.text_document_code_action_async, params)
+    assert action.kind == types.CodeActionKind.QuickFix
+    (change,) = action.edit.document_changes
+    assert "[[facts/bm25#Ranks]]" in applied(text, change.edits)
+    editor.type(file, "Nothing wrong\n")
+    editor.wait(lambda: editor.problems(file, version + 1) == [])
+
+
+def test_a_note_that_is_linked_but_missing_can_be_made(editor: Editor, notes: Path) -> None:
+    text = "See [[facts/idf]].\n"
+    document = editor.open(notes / "new.md", text)
+    at = position(text, "[[facts", 3)
+    params = types.CodeActionParams(document, types.Range(at, at), types.CodeActionContext([]))
+    (action,) = editor.ask(editor.client.text_document_code_action_async, params)
+    make, fill = action.edit.document_changes
+    assert make.uri == uri(notes / "facts/idf.md")
+    assert [one.new_text for one in fill.edits] == ["# idf\n"]
+
+
+def test_a_changed_file_and_all_rules_are_followed(editor: Editor, notes: Path) -> None:
+    file = notes / "facts/changed.md"
+    file.write_text("---\nfile_refs: [src/gone.py]\n---\n# Changed\n")
+    found = editor.wait(lambda: editor.problems(file))
+    assert [one.code for one in found] == ["missing-file-ref"]
+    assert found[0].range.start.line == 1
+    file.unlink()
+    editor.wait(lambda: editor.problems(file) == [])

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from tests.frontends.lsp.conftest import NOTES
+from tests.frontends.lsp.editor import Editor, position, uri
+
+TANTIVY = NOTES[".memories/decisions/tantivy.md"]
+WHOOSH = NOTES[".memories/decisions/whoosh.md"]
+BM25 = NOTES[".memories/facts/bm25.md"]
+
+
+def definition(editor: Editor, file: Path, text: str, mark: str) -> list[tuple[str, int]]:
+    document = editor.open(file, text)
+    params = types.DefinitionParams(document, position(text, mark, 3))
+    found = editor.ask(editor.client.text_document_definition_async, params)
+    return [(one.uri, one.range.start.line) for one in found]
+
+
+def test_it_says_what_it_offers(editor: Editor) -> None:
+    offers = editor.welcome.capabilities
+    assert editor.welcome.server_info.name == "memory-bank"
+    assert offers.text_document_sync.change == types.TextDocumentSyncKind.Incremental
+    assert offers.rename_provider.prepare_provider
+    assert offers.completion_provider.trigger_characters == ("[", "#", "^", "/")
+    for name in ("definition", "references", "hover", "document_symbol", "workspace_symbol"):
+        assert getattr(offers, f"{name}_provider")
+
+
+@pytest.mark.parametrize(
+    ("mark", "goal", "line"),
+    [
+        ("[[src/index.py]]", "src/index.py", 0),
+        ("src/index.py]\n", "src/index.py", 0),
+        ("[[decisions/whoosh]]", ".memories/decisions/whoosh.md", 0),
+        ("[[facts/bm25#Ranks]]", ".memories/facts/bm25.md", 4),
+    ],
+)
+def test_a_link_leads_to_its_note_section_or_file(
+    editor: Editor, notes: Path, mark: str, goal: str, line: int
+) -> None:
+    found = definition(editor, notes / "decisions/tantivy.md", TANTIVY, mark)
+    assert found == [(uri(editor.folders[0] / goal), line)]
+
+
+def test_positions_behind_emoji_and_with_crlf_are_right(editor: Editor, notes: Path) -> None:
+    file = notes / "decisions/whoosh.md"
+    assert definition(editor, file, WHOOSH, "[[facts/bm25]]") == [(uri(notes / "facts/bm25.md"), 0)]
+    document = types.TextDocumentIdentifier(uri(file))
+    (link,) = editor.ask(
+        editor.client.text_document_document_link_async, types.DocumentLinkParams(document)
+    )
+    assert link.range == types.Range(
+        position(WHOOSH, "[[facts/bm25]]"), position(WHOOSH, "[[facts/bm25]]", 14)
+    )
+
+
+def test_elsewhere_there_is_no_definition(editor: Editor, notes: Path) -> None:
+    assert definition(editor, notes / "decisions/tantivy.md", TANTIVY, "maintained") == []
+
+
+@pytest.mark.parametrize(
+    ("mark", "count"), [("# BM25", 2), ("## Ranks", 1), ("Rare words first", 0), ("scores", None)]
+)
+def test_references_are_those_to_the_note_or_to_its_part(
+    editor: Editor, notes: Path, mark: str, count: int | None
+) -> None:
+    document = editor.open(notes / "facts/bm25.md", BM25)
+    context = types.ReferenceContext(include_declaration=False)
+    params = types.ReferenceParams(context, document, position(BM25, mark, 3))
+    found = editor.ask(editor.client.text_document_references_async, params)
+    assert len(found or ()) == (count or 0)
+    if count == 2:
+        places = {one.uri: one.range for one in found}
+        assert places[uri(notes / "decisions/whoosh.md")].start == position(WHOOSH, "[[facts")
+
+
+def test_a_hover_shows_the_note_with_its_text_as_code(editor: Editor, notes: Path) -> None:
+    text = TANTIVY.replace("bm25#Ranks", "bm25")
+    document = editor.open(notes / "decisions/tantivy.md", text)
+    params = types.HoverParams(document, position(text, "[[facts/bm25", 5))
+    shown = editor.ask(editor.client.text_document_hover_async, params)
+    assert shown.contents.value == (
+        "**BM25**  \n`facts/bm25.md`\n\n"
+        "````markdown\nBM25 scores a word by its rarity. <script>alert(1)</script> ```\n\n"
+        "## Ranks\n\nRare words first. ^rare\n````"
+    )
+    assert shown.range.start == position(text, "[[facts/bm25")
+
+
+def test_the_headings_are_a_tree(editor: Editor, notes: Path) -> None:
+    document = editor.open(notes / "decisions/tantivy.md", TANTIVY)
+    params = types.DocumentSymbolParams(document)
+    (top,) = editor.ask(editor.client.text_document_document_symbol_async, params)
+    assert (top.name, [one.name for one in top.children]) == (
+        "Tantivy over Whoosh",
+        ["Consequences"],
+    )
+    assert top.selection_range.start == position(TANTIVY, "# Tantivy")
+
+
+def test_notes_and_headings_of_the_workspace_are_found(editor: Editor, notes: Path) -> None:
+    params = types.WorkspaceSymbolParams("ranks")
+    (found,) = editor.ask(editor.client.workspace_symbol_async, params)
+    assert (found.name, found.location.uri) == ("Ranks", uri(notes / "facts/bm25.md"))
+    assert found.location.range.start.line == 4
+
+
+def test_all_links_of_a_note_have_targets(editor: Editor, notes: Path) -> None:
+    document = editor.open(notes / "decisions/tantivy.md", TANTIVY)
+    params = types.DocumentLinkParams(document)
+    found = editor.ask(editor.client.text_document_document_link_async, params)
+    assert [one.target for one in found] == [
+        uri(editor.folders[0] / "src/index.py"),
+        uri(editor.folders[0] / "src/index.py"),
+        uri(notes / "decisions/whoosh.md"),
+        uri(notes / "facts/bm25.md") + "#L5",
+    ]
+
+
+def test_other_files_have_no_notes(editor: Editor) -> None:
+    source = editor.folders[0] / "src/index.py"
+    document = editor.open(source)
+    params = types.DocumentLinkParams(document)
+    assert not editor.ask(editor.client.text_document_document_link_async, params)
+    untitled = types.TextDocumentIdentifier("untitled:Untitled-1")
+    assert not editor.ask(
+        editor.client.text_document_hover_async, types.HoverParams(untitled, types.Position(0, 0))
+    )

@@ -1,0 +1,124 @@
+"""Servers that start, wait, are refused and end."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from tests.frontends.cli.conftest import command, environment
+from tests.frontends.lsp.conftest import NOTES, make_project
+from tests.frontends.lsp.editor import Editor, position, uri
+
+Start = Callable[..., Editor]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Start:
+    return lambda *folders, **more: Editor(*folders, home=tmp_path / "home", **more)
+
+
+def defined(editor: Editor, notes: Path) -> list[types.Location]:
+    text = NOTES[".memories/decisions/tantivy.md"]
+    document = editor.open(notes / "decisions/tantivy.md", text)
+    params = types.DefinitionParams(document, position(text, "[[decisions/whoosh", 4))
+    found: list[types.Location] = editor.ask(editor.client.text_document_definition_async, params)
+    return found
+
+
+def test_a_bank_that_is_made_later_is_served(start: Start, tmp_path: Path) -> None:
+    root = make_project(tmp_path / "project")
+    (root / ".memories").rename(root / "notes")
+    editor = start(root)
+    assert not defined(editor, root / ".memories")
+    params = types.WorkspaceSymbolParams("")
+    assert not editor.ask(editor.client.workspace_symbol_async, params)
+    (root / "notes").rename(root / ".memories")
+    found = editor.wait(lambda: defined(editor, root / ".memories"))
+    assert found[0].uri == uri(root / ".memories/decisions/whoosh.md")
+    assert editor.leave() == 0
+    assert (editor.messages, editor.stderr) == ([], "")
+
+
+def test_each_folder_has_its_bank(start: Start, tmp_path: Path) -> None:
+    roots = [make_project(tmp_path / name) for name in ("one", "two")]
+    (roots[1] / ".memories/facts/bm25.md").write_text("# Only in two\n")
+    editor = start(*roots)
+
+    def found() -> list[types.WorkspaceSymbol]:
+        params = types.WorkspaceSymbolParams("whoosh")
+        return list(editor.ask(editor.client.workspace_symbol_async, params))
+
+    editor.wait(
+        lambda: {one.location.uri.split("/.m")[0] for one in found()} == {uri(one) for one in roots}
+    )
+    for root in roots:
+        assert defined(editor, root / ".memories")[0].uri == uri(
+            root / ".memories/decisions/whoosh.md"
+        )
+    assert editor.leave() == 0
+
+
+def test_no_request_waits_while_a_bank_is_indexed(start: Start, tmp_path: Path) -> None:
+    root = make_project(tmp_path / "project")
+    for number in range(1500):
+        text = f"# Note {number}\n\n" + "Words of a note, [[facts/bm25]] among them. " * 60
+        (root / f".memories/n{number}.md").write_text(text)
+    editor = start(root)
+    assert editor.answered - editor.began < 5
+    times = []
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        began = time.monotonic()
+        defined(editor, root / ".memories")
+        times.append(time.monotonic() - began)
+    assert max(times) < 3.5, "answered with nothing after two seconds, at most"
+    assert editor.leave() == 0
+
+
+@pytest.mark.parametrize(("politely", "hang_up", "code"), [(True, False, 0), (False, False, 1), (False, True, 0)])  # fmt: skip
+def test_it_ends_with_the_editor(start: Start, tmp_path: Path, politely: bool, hang_up: bool, code: int) -> None:  # fmt: skip
+    editor = start(tmp_path)
+    assert editor.leave(politely=politely, hang_up=hang_up) == code
+    assert editor.stderr == ""
+
+
+def test_what_is_no_message_ends_nothing(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        command(["serve", "lsp"]), cwd=tmp_path, env=environment(),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    broken = b"not json at all"
+    hello = b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{},"processId":null,"rootUri":null}}'
+    sent = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(one), one) for one in (broken, hello))
+    out, _ = process.communicate(sent, timeout=30)
+    assert b'"name": "memory-bank"' in out
+    assert process.returncode == 0
+
+
+def test_a_client_without_moves_of_files_is_told_so(start: Start, tmp_path: Path) -> None:
+    root = make_project(tmp_path / "project")
+    editor = start(root, capabilities=types.ClientCapabilities(), words=())
+    editor.wait(lambda: defined(editor, root / ".memories"))
+    text = NOTES[".memories/facts/bm25.md"]
+    document = editor.open(root / ".memories/facts/bm25.md", text)
+    params = types.RenameParams(
+        position=position(text, "## Ranks", 4), new_name="Scores", text_document=document
+    )
+    found = editor.ask(editor.client.text_document_rename_async, params)
+    assert set(found.changes) == {
+        uri(root / one) for one in (".memories/facts/bm25.md", ".memories/decisions/tantivy.md")
+    }
+    other = root / ".memories/decisions/tantivy.md"
+    params = types.RenameParams(
+        position=position(editor.texts[other][1], "[[decisions/whoosh", 4),
+        new_name="decisions/new",
+        text_document=types.TextDocumentIdentifier(uri(other)),
+    )
+    with pytest.raises(Exception, match="memory-bank mv"):
+        editor.ask(editor.client.text_document_rename_async, params)
+    assert editor.leave() == 0
