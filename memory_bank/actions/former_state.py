@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from memory_bank.activity.bank_identity import former_ids, move_state
 from memory_bank.bank import Bank
 from memory_bank.errors import StorageFailed
+from memory_bank.sessions import forgotten_sessions
 from memory_bank.sessions.note_names import FOLDER
 from memory_bank.sessions.queue import EventQueue
 
@@ -53,6 +54,8 @@ def recover(bank: Bank) -> Recovered:
             before = bank.layout.state(one) / "notes"
             had = list(before.rglob("*.md"))
             try:
+                for session_id in forgotten_sessions.ids(before.parent):
+                    forgotten_sessions.add(queue.file.parent, session_id)
                 queue.take_over(before.parent)
                 move_state(bank.layout, one, bank.id)
             except OSError as error:
@@ -62,6 +65,8 @@ def recover(bank: Bank) -> Recovered:
             left = [str(file) for file in had if file.exists()]
             notes += len(had) - len(left)
             kept += left
+        for session_id in forgotten_sessions.ids(queue.file.parent) if ids else ():
+            queue.remove_session(session_id)  # forgotten here, but not under the former id
         queue.close()
     if ids:
         bank.catch_up()

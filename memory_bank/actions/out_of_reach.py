@@ -10,8 +10,10 @@ from pathlib import Path
 
 from memory_bank import index_ids
 from memory_bank.actions.forgotten import Removal
+from memory_bank.activity.bank_identity import former_ids
 from memory_bank.removed_text import RemovedText
 from memory_bank.repo import git
+from memory_bank.repo.code_cache import shared_folder
 
 _REMEMBERED = re.compile(rb"([0-9a-f]{16}) \S* (.+)", re.DOTALL)
 """What is stored with the id of an index: the bank's id, and its folder."""
@@ -30,6 +32,7 @@ def add(run: Removal, *, removed: RemovedText | None = None, paths: Sequence[str
         _add_remains(run, removed)
     _add_git(run, removed, paths)
     _add_other_banks(run)
+    _add_other_state(run)
     embedder = run.bank.settings.memory.embedder
     if embedder == "http":
         run.left("the server of the embedder", "it was sent the texts of notes")
@@ -79,6 +82,19 @@ def _add_other_banks(run: Removal) -> None:
                 str(folder),
                 "another work tree or clone with its own notes and index: forget there, too",
             )
+
+
+def _add_other_state(run: Removal) -> None:
+    """Name what other commands keep: sessions of former ids, and the index of the code."""
+    layout = run.bank.layout
+    for former in former_ids(layout, run.bank.id):
+        why = "it has sessions that this folder had under another id: `session recover`, then again"
+        run.left(str(layout.state(former)), why)
+    tree = git.worktree(layout.root)
+    code = shared_folder(tree) if tree else None
+    if code is not None and code.is_dir():
+        why = "the index of the project's code may have what its files had: delete it if so"
+        run.left(str(code), why)
 
 
 def _add_remains(run: Removal, removed: RemovedText) -> None:

@@ -12,6 +12,7 @@ from memory_bank import (
     Bank,
     doctor,
     end_session,
+    forget,
     list_sessions,
     session_note,
     show_session,
@@ -20,6 +21,7 @@ from memory_bank import (
     store_prompt,
 )
 from memory_bank.actions.former_state import recover
+from memory_bank.errors import BadInput
 from memory_bank.sessions.redaction import Json
 
 Git = Callable[..., str]
@@ -90,3 +92,23 @@ def test_another_folder_has_nothing_of_it(
     git(tmp_path, "clone", "-q", str(project), "clone")
     rewrite(tmp_path / "clone", git)
     assert doctor(opening(tmp_path / "clone")).former_sessions is None
+
+
+def test_a_forgotten_session_is_not_brought_back(project: Path, git: Git, opening: Opening) -> None:
+    bank = opening(project)
+    for name in ("forgotten-before", "forgotten-after", "kept"):
+        store_prompt(bank, name, "Look at the queue")
+    forget(bank, "forgotten-before")
+    former = bank.layout.state(bank.id)
+    bank.close()
+    rewrite(project, git)
+
+    bank = opening(project)
+    start_session(bank, "forgotten-after")
+    done = forget(bank, "forgotten-after")
+    assert str(former) in [one.place for one in done.beyond]
+    recover(bank)
+    assert [one.session_id for one in list_sessions(bank).sessions] == ["kept"]
+    for name in ("forgotten-before", "forgotten-after"):
+        with pytest.raises(BadInput, match="was forgotten"):
+            start_session(bank, name)
