@@ -12,7 +12,7 @@ from memory_bank import open_bank
 from memory_bank.codebase import Codebase, Lane, open_codebase
 from memory_bank.errors import BadInput, NoRepository
 from memory_bank.repo.symbol_lookup import symbol_named
-from tests.repo.conftest import FILES, write
+from tests.shop import FILES, write
 
 Git = Callable[..., str]
 

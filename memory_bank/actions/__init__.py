@@ -92,6 +92,9 @@ if TYPE_CHECKING:
         stats as stats,
     )
     from memory_bank.actions import (
+        symbols as symbols,
+    )
+    from memory_bank.actions import (
         timeline as timeline,
     )
     from memory_bank.actions import (

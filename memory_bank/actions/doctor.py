@@ -8,6 +8,7 @@ from memory_bank.actions import hook_log
 from memory_bank.actions.former_state import former_state
 from memory_bank.actions.linked_notes import LinkShown, shown
 from memory_bank.bank import Bank, View
+from memory_bank.codebase import Codebase
 from memory_bank.index.report import Progress, SyncReport
 from memory_bank.inotify import problem
 from memory_bank.layout import LEFT_ALONE
@@ -44,6 +45,20 @@ class Duplicates:
 
     note_id: str
     paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CodeHealth:
+    """The state of what is derived from the project's code."""
+
+    files: int
+    symbols: int
+    tests: int
+    unindexed: tuple[Unindexed, ...]
+    """Files of code that are not indexed, and why."""
+    faults: tuple[Unindexed, ...]
+    """Files of code that were parsed only in part, and why."""
+    problem: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +99,8 @@ class Health:
     """Where sessions are that this folder had under another id."""
     embedder: str
     max_note_bytes: int
+    code: CodeHealth | None = None
+    """None while nobody has asked for the code of this work tree."""
 
     @property
     def healed(self) -> tuple[str, ...]:
@@ -145,4 +162,26 @@ def _health(view: View, bank: Bank, report: SyncReport) -> Health:
         former_sessions=former_state(bank) or None,
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,
+        code=_code(bank),
     )
+
+
+def _code(bank: Bank) -> CodeHealth | None:
+    """Return the state of the code if it has been indexed, after reading what changed."""
+    tree = git.worktree(bank.layout.project)
+    if tree is None or not bank.settings.code.enabled:
+        return None
+    with Codebase(tree, bank.settings, place=bank.layout) as code:
+        if not code.table.file.exists():
+            return None
+        problem = code.refresh()
+        refused = code.refused()
+        files, symbols, tests = code.table.totals()
+        return CodeHealth(
+            files=files,
+            symbols=symbols,
+            tests=tests,
+            unindexed=tuple(Unindexed(path, reason) for path, reason in refused.items()),
+            faults=tuple(Unindexed(*row) for row in code.table.problems().items()),
+            problem=problem or None,
+        )

@@ -216,7 +216,7 @@ def _insert(base: sqlite.Connection, file: FileRow) -> None:
         row = base.execute(
             "INSERT INTO symbols (file, sym, name, test, qualified, kind, signature, doc, line,"
             " end_line, fingerprint, calls) VALUES (?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, one.name, one.qualified in tests, *fields, _text(calls)),
+            (number, one.name, _is_in(one.qualified, tests), *fields, _text(calls)),
         ).lastrowid
         called = ((name, row) for name in {last_part(call) for call in calls})
         base.executemany("INSERT INTO calls VALUES (?, ?)", called)
@@ -233,6 +233,13 @@ def _insert(base: sqlite.Connection, file: FileRow) -> None:
         "INSERT INTO imports VALUES (?, ?, ?, ?)",
         ((number, one.target, _text(one.names), one.line) for one in parsed.imports),
     )
+
+
+def _is_in(name: str, tests: Collection[str]) -> bool:
+    """Tell whether a qualified name is that of a test, or of something inside one."""
+    while name and name not in tests:
+        name = name.rpartition(".")[0]
+    return bool(name)
 
 
 def _give_ids(

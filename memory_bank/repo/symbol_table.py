@@ -95,6 +95,13 @@ class SymbolTable(CodeDatabase):
         )
         return dict(rows)
 
+    def totals(self) -> tuple[int, int, int]:
+        """Return the numbers of files that are indexed, of symbols and of tests."""
+        ((files,),) = self.rows("SELECT count(*) FROM files WHERE reason = ''")
+        ((symbols,),) = self.rows("SELECT count(*) FROM symbols")
+        ((tests,),) = self.rows("SELECT count(*) FROM tests")
+        return files, symbols, tests
+
     def problems(self) -> dict[str, str]:
         """Return the files that were parsed only in part, with the reasons, by path."""
         return dict(self.rows("SELECT path, problem FROM files WHERE problem <> '' ORDER BY path"))

@@ -10,7 +10,7 @@ from memory_bank.repo.call_graph import IMPORTED, ONLY_ONE, SAME_FILE, CallGraph
 from memory_bank.repo.import_targets import ImportTargets
 from memory_bank.repo.symbol_lookup import symbol_named
 from memory_bank.repo.symbol_table import SymbolTable
-from tests.repo.conftest import write
+from tests.shop import write
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from memory_bank.repo.symbol_source import SymbolSource
 from memory_bank.repo.symbol_table import SymbolTable
 from memory_bank.repo.test_source import TestSource
 from memory_bank.source import Document, Span, Unchanged
-from tests.repo.conftest import write
+from tests.shop import write
 
 
 def read(source: CodeSource, path: str) -> Document:

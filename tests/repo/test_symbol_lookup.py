@@ -16,7 +16,7 @@ from memory_bank.repo.symbol_lookup import (
     symbols_named,
 )
 from memory_bank.repo.symbol_table import SymbolTable
-from tests.repo.conftest import write
+from tests.shop import write
 
 OpenTable = Callable[..., SymbolTable]
 

@@ -18,7 +18,7 @@ from memory_bank.repo.test_guards import (
     Guard,
     TestGuards,
 )
-from tests.repo.conftest import write
+from tests.shop import write
 
 
 def guards(table: SymbolTable) -> TestGuards:

@@ -17,6 +17,7 @@ from memory_bank.repairs import Reports
 
 if TYPE_CHECKING:
     from memory_bank.bank import Bank
+    from memory_bank.codebase import Codebase
 
 FOUND, NOTHING, FAILED = 0, 1, 3
 """Exit codes: found or done; nothing found; failed."""
@@ -106,6 +107,23 @@ class Call:
             self._bars.stop()
             if not self.json:  # a JSON document contains both
                 self._print_reports()
+
+    @contextmanager
+    def open_code(self) -> Iterator[Codebase]:
+        """Open the code of the work tree, and close it at the end; no bank is needed."""
+        from memory_bank.codebase import open_codebase
+
+        try:
+            code = open_codebase(bank=self.named_bank)
+        except FileNotFoundError as error:
+            raise NoBank(
+                "the working directory no longer exists", "change to an existing directory"
+            ) from error
+        try:
+            with code:
+                yield code
+        finally:
+            self._bars.stop()
 
     def place(self, path: str, line: int | None = None) -> str:
         """Return where a note is, as seen from the working directory."""

@@ -14,7 +14,7 @@ from memory_bank.frontends.cli.help import Group, Row
 
 KIND = "frontends.cli.commands"
 PROGRAM = "memory-bank"
-_GROUPS = ("Start", "Write", "Find", "Organise", "Sessions", "Agents", "Look after")
+_GROUPS = ("Start", "Write", "Find", "Code", "Organise", "Sessions", "Agents", "Look after")
 _COLUMN = 13
 
 _WHY = """

@@ -41,7 +41,7 @@ def test_the_root_lists_every_command_in_its_group(mb: Run) -> None:
     lines = answer.out.splitlines()
     assert len(lines) <= 48
     assert max(map(len, lines)) <= 80
-    for group in ("Start", "Write", "Find", "Organise", "Look after"):
+    for group in ("Start", "Write", "Find", "Code", "Organise", "Look after"):
         assert any(line.startswith(group) for line in lines)
     for name in COMMANDS:
         assert any(f" {name} " in line for line in lines)

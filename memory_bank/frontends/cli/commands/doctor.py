@@ -15,9 +15,12 @@ from memory_bank.frontends.rendering import count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from memory_bank.actions.doctor import Health
+    from memory_bank.actions.doctor import CodeHealth, Health
 
 GROUP = "Look after"
+
+_FIRST = 3
+"""Number of files that are named of those that are refused for the same reason."""
 
 
 @as_command(
@@ -55,6 +58,16 @@ def _show(call: Call, health: Health) -> None:
         for row in rows:
             console.line("  ", *row)
     call.show_repaired(health.repaired)
+    _show_state(call, health)
+    if health.code:
+        _show_code(call, health.code)
+    if health.healthy:
+        console.line(("all is well", "good"))
+
+
+def _show_state(call: Call, health: Health) -> None:
+    """Print what may keep the index from being complete."""
+    console = call.console
     if health.waiting:
         console.line(("waiting: ", "warn"), f"{count(health.waiting, 'passage')} without a vector")
     if health.problem:
@@ -72,8 +85,22 @@ def _show(call: Call, health: Health) -> None:
     for name, said in others.items():
         if said:
             console.line((f"{name}: ", "warn"), said)
-    if health.healthy:
-        console.line(("all is well", "good"))
+
+
+def _show_code(call: Call, code: CodeHealth) -> None:
+    """Print a line on the code, and lines on what is not indexed of it, by reason."""
+    counts = (count(code.files, "file"), count(code.symbols, "symbol"), count(code.tests, "test"))
+    call.console.line(("code: ", "bold"), ", ".join(counts))
+    refused: dict[str, list[str]] = {}
+    for one in code.unindexed:
+        refused.setdefault(one.reason, []).append(one.path)
+    if code.faults:
+        refused["read only in part"] = [one.path for one in code.faults]
+    for reason, paths in refused.items():
+        more = f" and {len(paths) - _FIRST} more" if len(paths) > _FIRST else ""
+        call.console.line(f"  {reason} ({len(paths)}): {', '.join(paths[:_FIRST])}{more}")
+    if code.problem:
+        call.console.line(("code: ", "warn"), code.problem)
 
 
 def _lists(call: Call, health: Health) -> dict[str, list[Sequence[Piece]]]:

@@ -1,0 +1,72 @@
+"""`memory-bank symbols`: list the symbols of the code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank import actions
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.cli.console import place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memory_bank.actions.symbols import SymbolList
+
+GROUP = "Code"
+
+
+@as_command(
+    "symbols",
+    why="""
+    Lists functions, classes, methods and other symbols of the code in this git work tree,
+    uncommitted changes included. With words, those whose names have them all, the closest names
+    first; if there are none, those that are found by words and meaning in their code and comments.
+    """,
+    examples=(
+        ("memory-bank symbols", "all symbols"),
+        ("memory-bank symbols open bank", "whose names have both words"),
+        ("memory-bank symbols --file src/index.py", "of one file or folder"),
+        ("memory-bank symbols --kind class --json | jq -r '.symbols[].name'", "for a program"),
+    ),
+)
+@click.argument("query", nargs=-1, metavar="[WORD]...")
+@click.option("--file", metavar="PATH", default="", help="Only symbols of this file or folder")
+@click.option("--kind", "kinds", metavar="KIND", multiple=True, help="Only functions, classes …")
+@click.option("--language", "languages", metavar="NAME", multiple=True, help="Only of a language")
+@click.option("--tests", is_flag=True, help="Include tests")
+@options.limit(50, "Most symbols to list; default: 50")
+def command(call: Call, *, query: tuple[str, ...], limit: int, file: str, **wanted: object) -> int:
+    """List functions, classes and other symbols of the code."""
+    with call.open_code() as code:
+        found = actions.symbols.list_symbols(
+            code,
+            " ".join(query),
+            limit,
+            file=file,
+            progress=call.progress,
+            **wanted,  # type: ignore[arg-type]
+        )
+        call.answer(found, lambda shown: _show(call, code.root, shown))
+    call.warn(found.problem)
+    if call.json:
+        return FOUND if found.symbols else NOTHING
+    if not found.symbols:
+        call.remark("no symbols")
+    elif found.found_by == "search":
+        call.remark("no name has these words: found by words and meaning")
+    if found.more:
+        call.remark(f"there are more than {limit}: use --limit, or more words")
+    return FOUND if found.symbols else NOTHING
+
+
+def _show(call: Call, root: Path, found: SymbolList) -> None:
+    rows = [
+        (place(root / one.path, one.line), one.kind, one.name, one.snippet) for one in found.symbols
+    ]
+    if rows:
+        call.console.table(("place", "kind", "name", "about"), rows)
