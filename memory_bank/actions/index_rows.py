@@ -138,10 +138,13 @@ class Rows:
     def text_around(self, document: DocumentRow) -> str:
         """Return the text of a session's note without its observations."""
         whole = self._text(document, Span(1, 1 << 40))
+        inside = self.observed(document.number)
+        parts = entries.parts(self._view.manifest, [document.number], inside)[document.number]
+        observed = [parts[place.section] for place in inside]
         spans = (
             Span(part.line, part.end_line)
-            for at, part in self.parts[document.number].items()
-            if not self.is_observation(Place(document.number, at))
+            for part in parts.values()
+            if not any(one.line <= part.line < one.end_line for one in observed)
         )
         return "\n".join(lines_between(whole, span) for span in spans)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -35,7 +36,7 @@ from memory_bank.source import (
 from memory_bank.stat_signature import StatSignature, signature_of
 from memory_bank.tokens import estimate
 
-READER = "7"
+READER = "8"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
 ARCHIVED = "archived"
 CREATED = "created_at"
@@ -174,12 +175,13 @@ def document_of(
     An `included` note is a file of the project outside that folder.
     """
     meta = note.meta
+    owners = _owners(note.body.sections)
     return Document(
         key=note.path,
         hash=note.etag,
         title=note.title,
         passages=tuple(
-            Passage(found.line, found.end_line, found.text, ordinal)
+            Passage(found.line, found.end_line, found.text, owners[ordinal])
             for ordinal, section in enumerate(note.body.sections)
             for found in notes.passages.passages(section)
         ),
@@ -190,7 +192,7 @@ def document_of(
         about=_about(note),
         dates=dates,
         hidden=meta.status == ARCHIVED,
-        sections=tuple(_section(section, dates) for section in note.body.sections),
+        sections=tuple(_sections(note.body.sections, owners, dates)),
         links=tuple(_links(note, prefix, included=included)),
         names=tuple(names_of(note, included=included)),
         anchors=tuple((block.casefold(), line) for block, line in note.body.blocks.items()),
@@ -215,6 +217,39 @@ def _fields(note: Note) -> Iterator[tuple[str, str]]:
     for tag in meta.tags:
         yield "tag", tag
     yield from _extra(meta.extra)
+
+
+def _owners(sections: Sequence[NoteSection]) -> list[int]:
+    """Return the number of the observation that each section is a part of, else its own.
+
+    A person may divide an observation by headings below its own.
+    """
+    owners: list[int] = []
+    observation = -1
+    for number, section in enumerate(sections):
+        if section.name or (observation >= 0 and section.level <= sections[observation].level):
+            observation = number if _is_observation(section) else -1
+        owners.append(number if observation < 0 else observation)
+    return owners
+
+
+def _is_observation(section: NoteSection) -> bool:
+    return section.name.startswith("obs-") and any(key == "obs_type" for key, _ in section.fields)
+
+
+def _sections(
+    sections: Sequence[NoteSection], owners: Sequence[int], dates: Dates
+) -> Iterator[Section]:
+    """Yield the sections; an observation reaches over the sections that are parts of it."""
+    ends = dict(zip(owners, sections, strict=True))
+    tokens = Counter[int]()
+    for owner, section in zip(owners, sections, strict=True):
+        tokens[owner] += estimate(section.text) if sections[owner].name else 0
+    for number, section in enumerate(sections):
+        made = _section(section, dates)
+        if owners[number] == number and ends[number] is not section:
+            made = made._replace(end_line=ends[number].end_line, tokens=tokens[number])
+        yield made
 
 
 def _section(section: NoteSection, dates: Dates) -> Section:

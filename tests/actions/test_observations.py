@@ -13,7 +13,9 @@ from memory_bank import (
     changes_for_file,
     decisions,
     get_observations,
+    links_of,
     open_bank,
+    recall,
     remember,
     store_observation,
     timeline,
@@ -280,6 +282,34 @@ def test_archived_and_edited_notes_are_as_their_files_say(bank: Bank) -> None:
     file.write_text(text.replace("type: session", "type: session\nstatus: archived"))
     assert obs(2) not in ids(search(bank))
     assert get_observations(bank, [obs(2)]).observations
+
+
+def test_an_observation_that_a_person_divides_by_headings_stays_one(bank: Bank) -> None:
+    (before,) = get_observations(bank, ["retry"]).observations
+    (short,) = search(bank, obs_type="decision", query="tantivy", limit=1).results
+    file = bank.layout.root / "sessions/retry.md"
+    more = "### Pitfalls\n\nA lighthouse keeper sleeps.\n\n#### Foghorn\n\nIt is loud.\n\n"
+    file.write_text(
+        file.read_text().replace("We compared both.\n\n", f"We compared both.\n\n{more}", 1)
+    )
+    for asked in ("lighthouse keeper", "pitfalls", "foghorn loud"):
+        for limits in ({}, {"obs_type": "decision"}, {"type": "observation"}):
+            found = search(bank, asked, limit=1, **limits)  # type: ignore[arg-type]
+            assert ids(found) == [obs(2)], (asked, limits)
+    as_its_text = search(bank, "Whoosh is dead", type="session")
+    assert ids(search(bank, "lighthouse keeper", type="session")) == ids(as_its_text)
+    assert ids(search(bank, "lighthouse", obs_type="feature")) == []
+    (one,) = get_observations(bank, [obs(2)]).observations
+    assert "A lighthouse keeper sleeps." in str(one.narrative)
+    assert one.estimated_tokens > short.estimated_tokens
+    (whole,) = get_observations(bank, ["retry"]).observations
+    assert whole.estimated_tokens == before.estimated_tokens
+    path = file.relative_to(bank.layout.root).as_posix()
+    recalled = recall(bank, "lighthouse keeper").notes[0]
+    assert recalled.path == path
+    assert "A lighthouse keeper sleeps." in recalled.content
+    linked = remember(bank, f"See [[{path[:-3]}#Pitfalls]].")
+    assert [link.problem for link in links_of(bank, linked.path).outgoing] == [None]
 
 
 def test_a_short_note_in_another_time_zone_of_dates(tmp_path: Path) -> None:
