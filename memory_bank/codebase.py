@@ -21,10 +21,13 @@ from memory_bank.layout import Layout
 from memory_bank.repo import parsing
 from memory_bank.repo.call_graph import CallGraph
 from memory_bank.repo.code_cache import shared_folder, tree_folder
+from memory_bank.repo.commits import Commits
+from memory_bank.repo.coupled_files import CoupledFiles, CouplingState
 from memory_bank.repo.import_targets import ImportTargets
 from memory_bank.repo.parse_cache import ParseCache
 from memory_bank.repo.symbol_table import SymbolTable
 from memory_bank.repo.test_guards import TestGuards
+from memory_bank.repo.word_table import WordTable
 from memory_bank.repo.work_tree import WorkTree, work_tree_of
 from memory_bank.source import Span
 
@@ -75,6 +78,11 @@ class Codebase:
         cache = ParseCache(self.shared / "parses.db", parsing.VERSION)
         self.table = SymbolTable(self.tree, self.folder, cache)
         self._cache = cache
+        self._coupled_files = CoupledFiles(
+            Commits(root, self.shared / "commits.db"),
+            WordTable(self.tree, self.folder / "words.db"),
+            max_files=code.max_commit_files,
+        )
         self._given = accesses
         self._lanes: dict[Lane, CodeLane] = {}
         self._relations: tuple[int, Relations] | None = None
@@ -96,6 +104,7 @@ class Codebase:
             self._relations = None
             self.table.close()
             self._cache.close()
+            self._coupled_files.close()
             if "access" in self.__dict__ and self.access is not None:
                 self.access.close()
 
@@ -205,6 +214,14 @@ class Codebase:
                 guards = TestGuards(self.table, imports, calls)
                 self._relations = generation, Relations(imports, calls, guards)
             return self._relations[1]
+
+    def coupling(self) -> CouplingState:
+        """Return the coupling of all files as of now; raise StorageFailed."""
+        with self.lock:
+            problem = self.refresh()
+            state = self._coupled_files.state(self.relations().imports.graph)
+            notices = (*[problem][: bool(problem)], *state.notices)
+            return state._replace(notices=notices)
 
     def refused(self) -> dict[str, str]:
         """Return the files that are not indexed, with the reasons, by path."""

@@ -78,6 +78,10 @@ class NoRepository(BadInput):
     """There is no git work tree whose code could be read at the expected place."""
 
 
+class FileNotFound(MemoryBankError):
+    """The work tree has no file of that name."""
+
+
 class SymbolNotFound(MemoryBankError):
     """No symbol has that name, or more than one has."""
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
         context as context,
     )
     from memory_bank.actions import (
+        coupling as coupling,
+    )
+    from memory_bank.actions import (
         create as create,
     )
     from memory_bank.actions import (

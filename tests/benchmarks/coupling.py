@@ -1,0 +1,258 @@
+"""Measure which files of a commit are found from one of them, by what older commits say.
+
+python -m tests.benchmarks.coupling REPOSITORY…          (or MEMORY_BANK_REPOSITORIES, with ':' between)
+
+Clones, bare or not, with their whole history. The newest fifth of the commits without merges is held out;
+history, imports and texts are those of the commit before them. For each file that existed then, of a
+held-out commit of 2 to 10 files, the others of the commit are what should be found among the first five.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.repo import git_log, parsing
+from memory_bank.repo.code import Import
+from memory_bank.repo.coupling import LOW, RISKS, Coupled, Coupling
+from memory_bank.repo.history import CommitRow, History, history_of
+from memory_bank.repo.imports import Imports
+from memory_bank.repo.likeness import Likeness, words_of
+
+DEVELOPMENT = ("flask", "express", "ripgrep", "gson", "axios", "memory-bank")
+"""Repositories on which the constants were chosen."""
+MAX_FILES = 50
+FIRST = 5
+_MOST = 20_000
+_BLOCK = 500
+_MAX_BYTES = 1_000_000
+
+
+class Repository(NamedTuple):
+    """A repository as it was before the commits that are held out."""
+
+    name: str
+    history: History
+    texts: Mapping[str, str]
+    files: frozenset[str]
+    imports: Mapping[str, frozenset[str]]
+    held_out: Sequence[frozenset[str]]
+    """The files of each commit, under the names that they had before."""
+
+    @property
+    def queries(self) -> Iterator[tuple[str, frozenset[str]]]:
+        """Yield files with those that should be found."""
+        for commit in self.held_out:
+            if 2 <= len(commit) <= 10:
+                for file in sorted(commit & self.files):
+                    yield file, commit - {file}
+
+
+Ranking = Callable[[str], Sequence[str]]
+Graded = Callable[[str], Sequence[Coupled]]
+
+
+def repository(name: str, tree: Path) -> Repository:
+    """Read a repository; raise ValueError if it can't be measured."""
+    extent = git_log.extent(tree)
+    listed = git_log.listed(tree, extent, _MOST) if extent else None
+    if extent is None or listed is None or extent.ends or len(listed.commits) < 50:
+        raise ValueError("it is no repository with its whole history")
+    cut = len(listed.commits) // 5
+    rows = list(_rows(tree, listed.commits))
+    before = listed.commits[cut][0]
+    texts = dict(_texts(tree, before))
+    files = frozenset(_paths(tree, before))
+    return Repository(
+        name,
+        history_of(rows[cut:], MAX_FILES),
+        texts,
+        files,
+        Imports(files, lambda path: texts.get(path, "")).graph(_imports(texts)),
+        list(_held_out(rows[:cut])),
+    )
+
+
+def recall(repository: Repository, ranking: Ranking) -> float:
+    """Return the mean share of the files that are found among the first five."""
+    known: dict[str, frozenset[str]] = {}
+    shares = []
+    for file, others in repository.queries:
+        if file not in known:
+            known[file] = frozenset(ranking(file)[:FIRST])
+        shares.append(len(known[file] & others) / len(others))
+    return sum(shares) / len(shares)
+
+
+def by_confidence(repository: Repository) -> Ranking:
+    """Rank by the share of a file's commits in which the other one is."""
+
+    def ranking(file: str) -> list[str]:
+        number: dict[str, int] = {}
+        for commit in repository.history.of(file):
+            for other in commit.files:
+                number[other] = number.get(other, 0) + 1
+        found = [other for other in number if other != file and other in repository.files]
+        return sorted(found, key=lambda other: (-number[other], other))
+
+    return ranking
+
+
+def coupling(
+    repository: Repository, *, imports: bool = True, likeness: bool = True, history: bool = True
+) -> Graded:
+    """Rank by the fused score, or without a part of it."""
+    words = {path: words_of(path, text) for path, text in repository.texts.items()}
+    return Coupling(
+        repository.history if history else History(),
+        repository.files,
+        imports=repository.imports if imports else {},
+        likeness=Likeness(words) if likeness else None,
+    ).of
+
+
+def names_of(ranked: Graded) -> Ranking:
+    return lambda file: [one.file for one in ranked(file)]
+
+
+def risks(repositories: Sequence[Repository]) -> dict[str, tuple[int, int]]:
+    """Count how often a file with a risk word is in a later commit of the other file.
+
+    Of each file in held-out commits of at most MAX_FILES files: the pairs with a coupled file, and those
+    of them that changed together.
+    """
+    found = dict.fromkeys((*(word for word, *_ in RISKS), LOW), (0, 0))
+    for one in repositories:
+        ranked = coupling(one)
+        known: dict[str, Sequence[Coupled]] = {}
+        for commit in one.held_out:
+            for file in commit & one.files if len(commit) <= MAX_FILES else ():
+                if file not in known:
+                    known[file] = [pair for pair in ranked(file) if pair.support]
+                for pair in known[file]:
+                    pairs, both = found[pair.risk]
+                    found[pair.risk] = pairs + 1, both + (pair.file in commit)
+    return found
+
+
+def table(repositories: Sequence[Repository]) -> str:
+    """Return the table of one group of repositories."""
+    parts = "without likeness | without imports | without commits"
+    lines = [
+        f"| repository | commits | queries | can be found | confidence | fused | ratio | {parts} |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    ratios = []
+    for one in repositories:
+        plain = recall(one, by_confidence(one))
+        parts = ({}, {"likeness": False}, {"imports": False}, {"history": False})
+        whole, *rest = (recall(one, names_of(coupling(one, **without))) for without in parts)
+        ratios.append(whole / plain)
+        queries = list(one.queries)
+        most = sum(len(others & one.files) / len(others) for _, others in queries) / len(queries)
+        figures = " | ".join(f"{value:.3f}" for value in rest)
+        lines.append(
+            f"| {one.name} | {one.history.count:,} | {len(queries):,} | {most:.2f} | {plain:.3f}"
+            f" | {whole:.3f} | **{ratios[-1]:.2f}** | {figures} |"
+        )
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    lines.append(f"| geometric mean | | | | | | **{mean:.2f}** | | | |")
+    return "\n".join(lines)
+
+
+def _rows(tree: Path, commits: Sequence[tuple[str, int]]) -> Iterator[CommitRow]:
+    for start in range(0, len(commits), _BLOCK):
+        block = commits[start : start + _BLOCK]
+        found = git_log.changes(tree, [commit for commit, _ in block], exact=False)
+        if found is None:
+            raise ValueError("git could not list its changes in time")
+        for commit, when in block:
+            text = found.get(commit, "")
+            size = sum(1 for _ in git_log.parsed(text))
+            yield CommitRow(when, size, text.encode("utf-8", "surrogateescape"))
+
+
+def _held_out(rows: Sequence[CommitRow]) -> Iterator[frozenset[str]]:
+    """Yield the files of commits, oldest first, under their names before all of these."""
+    former: dict[str, str] = {}
+    for row in reversed(rows):
+        changes = list(git_log.parsed((row.changes or b"").decode("utf-8", "surrogateescape")))
+        yield frozenset(former.get(one.old, one.old) for one in changes)
+        former |= {one.path: former.get(one.old, one.old) for one in changes if one.status == "R"}
+
+
+def _paths(tree: Path, commit: str) -> list[str]:
+    words = ("git", "-C", str(tree), "ls-tree", "-r", "-z", "--name-only", commit)
+    listed = subprocess.run(words, capture_output=True, check=True).stdout
+    return [name for name in listed.decode("utf-8", "replace").split("\0") if name]
+
+
+def _texts(tree: Path, commit: str) -> Iterator[tuple[str, str]]:
+    """Yield the files of a commit that are text, with their text."""
+    words = ("git", "-C", str(tree), "cat-file", "--batch")
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for path in _paths(tree, commit):
+            process.stdin.write(f"{commit}:{path}\n".encode())
+            process.stdin.flush()
+            about = process.stdout.readline().split()
+            if about[-1] == b"missing":
+                continue
+            data = process.stdout.read(int(about[2]) + 1)[:-1]
+            if about[1] == b"blob" and b"\0" not in data[:8000] and len(data) <= _MAX_BYTES:
+                yield path, data.decode("utf-8", "replace")
+
+
+def _imports(texts: Mapping[str, str]) -> Iterator[tuple[str, Import]]:
+    """Yield the imports of each file in a known language, with its path."""
+    for path, text in texts.items():
+        language = parsing.language_of(path, text.partition("\n")[0])
+        if language is not None:
+            for one in parsing.parse(text.encode("utf-8", "replace"), language).imports:
+                yield path, one
+
+
+def _named(paths: Sequence[str]) -> dict[str, Path]:
+    """Map the names of repositories, those of their folders, to their paths."""
+    found = {}
+    for path in map(Path, paths):
+        if path.exists():
+            found[path.absolute().name.removesuffix(".git")] = path
+        else:
+            print(f"skipped: {path} does not exist", file=sys.stderr)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("paths", nargs="*", metavar="REPOSITORY")
+    given = parser.parse_args().paths
+    named = _named(given or os.environ.get("MEMORY_BANK_REPOSITORIES", "").split(os.pathsep))
+    read = []
+    for name, path in named.items():
+        try:
+            read.append(repository(name, path))
+        except ValueError as error:
+            print(f"skipped: {path}: {error}", file=sys.stderr)
+    for title, group in (
+        ("Used for choosing the constants", [one for one in read if one.name in DEVELOPMENT]),
+        ("Not used", [one for one in read if one.name not in DEVELOPMENT]),
+    ):
+        if group:
+            print(f"{title}:\n\n{table(group)}\n")
+            for word, (pairs, both) in risks(group).items():
+                print(f"{word}: {both / max(1, pairs):.2f} of {pairs:,} pairs")
+            print()
+    if not read:
+        print("skipped: name clones of repositories with their whole history")
+
+
+if __name__ == "__main__":
+    main()
