@@ -14,7 +14,13 @@ _MOST_LINES = 200
 _OPENS = re.compile(r"^\s*(?:/\*[*!]?|//[/!]?|#+!?|--+|<!--)[ \t]?")
 _CLOSES = re.compile(r"\s*\*+/\s*$")
 _STAR = re.compile(r"^\s*\*(?!/)[ \t]?")
-_TAG = re.compile(r"</?(?:summary|remarks|para|param|returns|exception|c|see|inheritdoc)\b[^>]*>")
+_TAG = re.compile(
+    r"</?(?:summary|remarks|para|param|typeparam|returns|value|exception|example|c|code|see|seealso"
+    r"|paramref|typeparamref|inheritdoc|p|pre)\b[^>]*>"
+)
+_NAMED = re.compile(r'<(?:see|seealso|paramref|typeparamref) \w+="(?:\w:)?([^"]*)" ?/>')
+_PARAMETER = re.compile(r'<(?:param|typeparam) name="([^"]*)">')
+_LIMITS = re.compile(r"^=(?:begin|end)\b.*$", re.MULTILINE)
 
 
 class _Comment(NamedTuple):
@@ -73,6 +79,7 @@ class Comments:
 def plain(text: str) -> str:
     """Return a comment without its signs."""
     lines = list[str]()
+    text = _PARAMETER.sub(r"\1: ", _NAMED.sub(r"\1", _LIMITS.sub("", text)))
     for line in _CLOSES.sub("", text).split("\n"):
         bare = _OPENS.sub("", line) if _OPENS.match(line) else _STAR.sub("", line)
         lines.append(_CLOSES.sub("", _TAG.sub("", bare)).rstrip())

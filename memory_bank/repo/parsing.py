@@ -21,7 +21,7 @@ from memory_bank.repo.tree_walk import TreeWalk
 if TYPE_CHECKING:
     from tree_sitter import Parser, Tree
 
-VERSION = "2"
+VERSION = "3"
 """It changes whenever files are parsed into other records."""
 _SECONDS = 5.0
 """Time limit of parsing one file."""
@@ -51,7 +51,7 @@ def parse(data: bytes, language: str) -> ParsedFile:
     """Return what is in a file; broken code gives what can be read, and a problem."""
     data = data.removeprefix(_BOM)
     rules = rules_of(language)
-    tree = _tree(data, rules)
+    tree = _tree(rules.readable(data) if rules.readable else data, rules)
     if tree is None:
         return ParsedFile(language, problem=f"parsing takes longer than {_SECONDS:g} seconds")
     walk = TreeWalk(rules, data, time.monotonic() + _SECONDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -32,6 +33,8 @@ _MOST_DOC = 4_000
 """Characters of a doc text that are kept."""
 _NODES_BETWEEN = 200
 """Nodes between two looks at the clock."""
+_BRACKET = re.compile(r"(?<=[(\[]) |,? (?=[)\]])")
+"""What line breaks leave inside brackets on one line."""
 _TYPES = frozenset(["class", "interface", "enum", "type"])
 """Kinds whose functions are methods."""
 
@@ -143,13 +146,12 @@ class TreeWalk:
         if kind in rules.blocks:
             self._tokens.add(start, OPEN)
             self._blocks.append(node.end_byte)
-        if kind in self._watched:
-            self._found(node, kind)
-        if kind in rules.calls:
+        is_test = kind in self._watched and self._found(node, kind)
+        if kind in rules.calls and not is_test:
             self._called(node, rules.calls[kind])
 
-    def _found(self, node: Node, kind: str) -> None:
-        """Take what a node defines, imports or tests."""
+    def _found(self, node: Node, kind: str) -> bool:
+        """Take what a node defines, imports or tests; tell whether it is a test."""
         rules = self._rules
         if kind in rules.imports:
             self._imports += rules.imports[kind](node)
@@ -158,16 +160,17 @@ class TreeWalk:
         test = rules.tests[kind](node) if kind in rules.tests else None
         if test and test.inner and not self._scopes[-1].titles:
             test = None
-        definitions = chain(
-            rules.define[kind](node) if kind in rules.define else (), self._plain(node, kind)
-        )
-        for number, one in enumerate(definitions):
+        defined = rules.define[kind](node) if kind in rules.define else ()
+        definitions = (one for one in chain(defined, self._plain(node, kind)) if one.name)
+        depth = len(self._scopes)
+        for one in definitions:
+            del self._scopes[depth:]  # the one before, as in `const A = 1, B = 2`
             self._define(one)
-            if test and not number:
-                self._test(test, node, self._scopes[-1])
-                test = None
         if test:
-            self._test(test, node, self._open((test.last or node).end_byte))
+            end = (test.last or node).end_byte
+            defined_one = len(self._scopes) > depth
+            self._test(test, node, self._scopes[-1] if defined_one else self._open(end))
+        return test is not None
 
     def _plain(self, node: Node, kind: str) -> Iterator[Definition]:
         """Yield the definition that the table of kinds says."""
@@ -183,7 +186,7 @@ class TreeWalk:
         doc = one.doc if one.doc is not None else self._rules.inner_doc(one.node)
         above, start, text = self._comments.above(row, whole.start_byte)
         kind = "method" if one.kind == "function" and around.kind in _TYPES else one.kind
-        scope = self._open(one.node.end_byte, one.name, kind)
+        scope = self._open(one.end or one.node.end_byte, one.name, kind)
         scope.symbol = len(self._symbols)
         name, doc = ".".join(scope.prefix), (text if doc is None else doc)[:_MOST_DOC]
         signature = self._signature(one)
@@ -191,11 +194,26 @@ class TreeWalk:
         self._spans.append((start, whole.end_byte))
 
     def _signature(self, one: Definition) -> str:
+        if one.signature:
+            return flat(one.signature)
         end = one.body.start_byte if one.body else one.node.end_byte
-        text = self._data[one.node.start_byte : end].decode("utf-8", "replace")
+        text = self._data[self._after_attributes(one.node) : end].decode("utf-8", "replace")
         if one.body is None and one.kind == "constant":
             text = text.partition("\n")[0]
-        return flat(text).removesuffix("=>").rstrip(" {:=;")
+        return _BRACKET.sub("", flat(text)).removesuffix("=>").rstrip(" {:=;")
+
+    def _after_attributes(self, node: Node) -> int:
+        """Return the byte where a definition starts, after its attributes."""
+        start, attributes = node.start_byte, self._rules.attributes
+        first = node.child(0) if attributes and node.child_count else None
+        if first is None:
+            return start
+        among = first if any(one.type in attributes for one in first.children) else node
+        for child in among.children:
+            if child.type not in attributes:
+                break
+            start = child.end_byte
+        return start
 
     def _test(self, test: Case, node: Node, scope: _Scope) -> None:
         """Take a test, or a group, whose scope was opened last."""
@@ -208,7 +226,16 @@ class TreeWalk:
         title = flat(" > ".join(filter(None, (*around.titles, test.title))))
         symbol = self._symbols[scope.symbol].qualified if scope.symbol >= 0 else ""
         end = _end_line(test.last or node)
-        self._tests.append(Intent(title, self._line(node), line, end, test.framework, symbol))
+        self._tests.append(
+            Intent(
+                title,
+                self._line(node.child_by_field_name("name") or node),
+                line,
+                end,
+                test.framework,
+                symbol,
+            )
+        )
 
     def _line(self, node: Node) -> str:
         """Return the line where a node starts."""

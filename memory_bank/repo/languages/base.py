@@ -33,6 +33,10 @@ class Definition(NamedTuple):
     """What follows the signature."""
     doc: str | None = None
     """Its doc text, if it stands inside; None to read the comments above."""
+    end: int | None = None
+    """The byte after the last that it qualifies; None if that ends with the node."""
+    signature: str = ""
+    """Its signature, if it is not the text before the body."""
 
 
 class Case(NamedTuple):
@@ -61,6 +65,10 @@ class Rules(NamedTuple):
     """Types of nodes that call something, with the field of its name or a function for it."""
     marks: frozenset[str] = frozenset()
     """Types of nodes above a definition that belong to it, such as attributes."""
+    attributes: frozenset[str] = frozenset()
+    """Types of nodes at the start of a definition that are no part of its signature."""
+    readable: Callable[[bytes], bytes] | None = None
+    """Returns the bytes of a file, as many, without what the grammar does not know."""
     entry: str = "language"
     """The function of the grammar's module which returns it."""
     names: tuple[str, ...] = ()

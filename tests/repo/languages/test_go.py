@@ -99,7 +99,7 @@ def test_tests_of_go() -> None:
         ("add keeps orders > many orders", 6), ("add keeps orders > twice the same", 10),
     ]  # fmt: skip
     assert found[0].symbol == "TestAddKeepsOrders"
-    assert found[-1].calls == ("t.Run", "Add", "New")
+    assert found[-1].calls == ("Add", "New")
     assert (found[-1].end_line, found[-1].framework) == (13, "go")
     assert not parsing.may_hold_tests("store/store.go", "go")
 
