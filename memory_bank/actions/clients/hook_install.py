@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.actions.clients import SCOPES, files, hook_registry, registry
+from memory_bank.actions.clients import SCOPES, files, hook_registry, program
 from memory_bank.actions.clients.hook_registry import HookClient
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, MemoryBankError
@@ -158,7 +158,7 @@ def status(bank: Bank | None, client: str = "") -> HookStatus:
 
 def _file(one: HookClient, bank: Bank | None, scope: str) -> Path:
     if scope == "user":
-        return registry.user_file(one)
+        return program.user_file(one)
     if bank is None or bank.layout.root.name != FOLDER:
         raise BadInput("this bank is not in a project's .memories", Hint.USE_USER_SCOPE)
     file = bank.layout.project / one.project_file

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from memory_bank.actions.clients.json_file import JsonFile
+from memory_bank.actions.clients.program import Program
 from memory_bank.errors import BadInput
 
 Form = Literal["groups", "flat", "plugin"]
@@ -22,18 +23,10 @@ SECONDS = 10
 
 
 @dataclass(frozen=True, slots=True)
-class HookClient:
+class HookClient(Program):
     """A program, and the format of its file with hooks."""
 
-    name: str
-    title: str
-    docs: str
-    """The documentation of its format."""
-    user_file: str
-    """The user's own file; `~` and `$XDG` are filled in."""
-    project_file: str
-    """The file below the project."""
-    events: tuple[str, ...]
+    events: tuple[str, ...] = field(kw_only=True)
     form: Form = "groups"
     editor: JsonFile = field(default_factory=JsonFile)
     command_keys: tuple[str, ...] = ("command",)
@@ -46,17 +39,8 @@ class HookClient:
     """Events with another time limit."""
     top: Mapping[str, object] = field(default_factory=dict)
     """Keys beside `hooks` that the file must have."""
-    home: str = ""
-    """The variable that names the folder of the user's own file."""
     off: str = ""
     """The key that turns all hooks off if it is true."""
-    next_project: str = "restart it"
-    """The steps of the user, including trust, before the program runs the hooks."""
-    next_user: str = "restart it"
-
-    def next_step(self, scope: str) -> str:
-        """Return the steps of the user before the program runs the hooks."""
-        return self.next_project if scope == "project" else self.next_user
 
 
 CLIENTS = (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.actions.clients import files, registry
+from memory_bank.actions.clients import files, program, registry
 from memory_bank.actions.clients.registry import Client
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, MemoryBankError
@@ -52,6 +52,11 @@ class Change:
     """Other scopes in which the client has this server for the same bank."""
     kept: tuple[str, ...] = ()
     """Keys of a removed entry that a person added; they stay in the file."""
+
+    @property
+    def file(self) -> Path:
+        """The file."""
+        return self.place.file
 
     @property
     def changed(self) -> bool:
@@ -156,7 +161,7 @@ def _scope(one: Client, bank: Bank | None) -> str:
 
 def _place(one: Client, scope: str, bank: Bank | None, name: str) -> Place:
     if scope == "user":
-        return Place(scope, registry.user_file(one), (one.key,), name)
+        return Place(scope, program.user_file(one), (one.key,), name)
     if not one.project_file:
         raise BadInput(f"{one.title} reads no file of a project", Hint.USE_USER_SCOPE)
     if bank is None or bank.layout.root.name != FOLDER:
@@ -169,7 +174,7 @@ def _place(one: Client, scope: str, bank: Bank | None, name: str) -> Place:
 
 def _elsewhere(one: Client, bank: Bank, chosen: Place) -> Iterator[Place]:
     """Yield the other scopes with this server for the bank; unreadable files are skipped."""
-    places = [chosen._replace(scope="user", file=registry.user_file(one))]
+    places = [chosen._replace(scope="user", file=program.user_file(one))]
     if one.per_project:
         keys = (one.per_project, str(bank.layout.project), one.key)
         places.append(places[0]._replace(scope="local", keys=keys))

@@ -6,20 +6,14 @@ Gemini CLI 0.61; where that is not known, it may have comments. A new client is 
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from memory_bank.actions.clients.json_file import JsonFile
+from memory_bank.actions.clients.program import Program
 from memory_bank.actions.clients.toml_file import TomlFile
 from memory_bank.errors import BadInput
-
-if TYPE_CHECKING:
-    from memory_bank.actions.clients.hook_registry import HookClient
 
 _WORKSPACE = "${workspaceFolder}"
 _FOLDERS = [f"XDG_{kind}_HOME" for kind in ("CONFIG", "STATE", "DATA", "CACHE")]
@@ -30,36 +24,19 @@ _WITH_COMMENTS = JsonFile(comments=True, trailing_commas=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class Client(Program):
     """A program and the format of its configuration."""
 
-    name: str
-    title: str
-    docs: str
-    """The documentation of its format."""
-    user_file: str
-    """The user's own file; `~`, `$CONFIG` (settings of programs) and `$XDG` are filled in."""
-    project_file: str = ""
-    """The file below the project; empty if the program has none."""
     key: str = "mcpServers"
     editor: JsonFile | TomlFile = _WITH_COMMENTS
     extra: Mapping[str, object] = field(default_factory=dict)
     """Keys of an entry other than `command` and `args`."""
     folder: str = ""
     """The program's variable for the project's folder; empty if it starts servers there."""
-    home: str = ""
-    """The variable that names the folder of the user's own file."""
     per_project: str = ""
     """The key in the user's own file below which each project's folder has servers of its own."""
     scope: str = "project"
     """The default scope."""
-    next_project: str = "restart it"
-    """The steps of the user, including trust, before the program starts a server of the project."""
-    next_user: str = "restart it"
-
-    def next_step(self, scope: str) -> str:
-        """Return the steps of the user before the program starts the server."""
-        return self.next_project if scope == "project" else self.next_user
 
 
 CLIENTS = (
@@ -129,22 +106,3 @@ def find(name: str) -> Client:
     if name not in _BY_NAME:
         raise BadInput(f"{name!r} is no client", f"choose one of: {', '.join(_BY_NAME)}")
     return _BY_NAME[name]
-
-
-def user_file(
-    client: Client | HookClient,
-    environ: Mapping[str, str] = os.environ,
-    platform: str = sys.platform,
-) -> Path:
-    """Return the user's own file of a client on a platform."""
-    if folder := environ.get(client.home or "-"):
-        return Path(folder, Path(client.user_file).name)
-    home = Path.home()
-    xdg = config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
-    if platform == "win32":
-        xdg = config = Path(environ.get("APPDATA") or home / "AppData/Roaming")
-    elif platform == "darwin":
-        # Zed keeps its settings in ~/.config here too, whatever XDG_CONFIG_HOME says
-        xdg, config = home / ".config", home / "Library/Application Support"
-    first, _, rest = client.user_file.partition("/")
-    return {"~": home, "$CONFIG": config, "$XDG": xdg}[first] / rest

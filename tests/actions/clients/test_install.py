@@ -10,7 +10,7 @@ import pytest
 
 from memory_bank import Bank, layout, open_bank
 from memory_bank.actions import clients
-from memory_bank.actions.clients import install, registry
+from memory_bank.actions.clients import install, program, registry
 from memory_bank.errors import BadInput, Conflict, StorageFailed
 from memory_bank.frontends.cli.hints import hint_of
 
@@ -129,7 +129,7 @@ def test_another_bank_s_server_is_not_replaced(bank: Bank, folder: Path) -> None
             install.install(other, "windsurf")
         assert "--name" in hint_of(caught.value)
         install.write(install.install(other, "windsurf", name="notes"))
-        assert set(servers(registry.user_file(registry.find("windsurf")))) == {
+        assert set(servers(program.user_file(registry.find("windsurf")))) == {
             "memory-bank",
             "notes",
         }

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.actions import clients
-from memory_bank.actions.clients import registry
+from memory_bank.actions.clients import program, registry
 from memory_bank.errors import BadInput
 
 ROOT = Path(__file__).parents[3]
@@ -46,7 +46,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_user_s_own_file(
     home: Path, client: str, platform: str, environ: dict[str, str], file: str
 ) -> None:
-    assert registry.user_file(registry.find(client), environ, platform) == home / file
+    assert program.user_file(registry.find(client), environ, platform) == home / file
 
 
 def test_an_unknown_client_names_the_known_ones() -> None:

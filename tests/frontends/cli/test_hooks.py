@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import open_bank
-from memory_bank.actions.clients import HOOK_NAMES, hook_registry, registry
+from memory_bank.actions.clients import HOOK_NAMES, hook_registry, program
 from memory_bank.frontends.hooks import main
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import NewSession
@@ -29,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def file_of(client: str) -> Path:
-    return registry.user_file(hook_registry.find(client))
+    return program.user_file(hook_registry.find(client))
 
 
 def test_the_events_that_are_installed_are_those_that_are_understood() -> None:

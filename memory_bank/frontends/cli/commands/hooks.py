@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from memory_bank.actions.clients import HOOK_NAMES, SCOPES
-from memory_bank.errors import BadInput, NoBank
+from memory_bank.errors import NoBank
+from memory_bank.frontends.cli import file_change
 from memory_bank.frontends.cli.call import NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import Piece, place
 from memory_bank.frontends.cli.help import Group
-from memory_bank.frontends.cli.text_input import interactive
 
 if TYPE_CHECKING:
     from memory_bank.actions.clients.hook_install import HookChange, HookPlace, HookStatus
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 GROUP = "Agents"
 
-_HEADERS = 2
-"""Header lines of a unified diff."""
 _CLIENT = f"The program: {', '.join(HOOK_NAMES)}"
 
 
@@ -76,7 +73,7 @@ def _install(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool) -
     elif not change.changed:
         call.console.line("already there: ", (place(change.file), "place"))
     elif done:
-        call.console.line("wrote ", (place(change.file), "place"))
+        file_change.outcome(call, change)
     if (done or not change.changed) and not call.json:
         next_step = change.client.next_step(change.scope)
         call.console.line(("next: ", "bold"), f"{change.client.title}: {next_step}")
@@ -104,8 +101,7 @@ def _uninstall(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool)
     elif not change.changed:
         call.console.line(f"{change.client.title} has no hooks in ", (place(change.file), "place"))
     elif done:
-        verb = "removed " if change.after is None else "wrote "
-        call.console.line(verb, (place(change.file), "place"))
+        file_change.outcome(call, change)
     return 0 if done or (dry_run and change.changed) else NOTHING
 
 
@@ -188,40 +184,14 @@ def _answer(call: Call, change: HookChange, *, done: bool) -> None:
 
 
 def _made(call: Call, change: HookChange, *, yes: bool, dry_run: bool) -> bool:
-    """Make a change if the user agrees; tell whether it was made."""
     from memory_bank.actions.clients.hook_install import write
 
-    if not change.changed:
-        return False
-    if dry_run and not call.json:
-        _show_change(call, change)
     if dry_run:
+        if change.changed and not call.json:
+            file_change.show(call, change)
         return False
-    if not yes and not _agreed(call, change):
-        call.remark("nothing was changed")
-        return False
-    write(change)
-    return True
-
-
-def _agreed(call: Call, change: HookChange) -> bool:
-    if call.json or not interactive():
-        raise BadInput(
-            f"{change.file} would be changed, but confirmation needs a terminal",
-            "add --yes to change it, or show the change with --dry-run",
-        )
-    _show_change(call, change)
-    return click.confirm(f"Change {place(change.file)}?", err=True)
-
-
-def _show_change(call: Call, change: HookChange) -> None:
-    before, after = (text.splitlines() for text in (change.before or "", change.after or ""))
-    console = call.console if not interactive() else call.stderr
-    console.line((place(change.file), "place"))
-    for line in list(unified_diff(before, after, n=0, lineterm=""))[_HEADERS:]:
-        style = {"+": "good", "-": "bad"}.get(line[:1], "dim")
-        console.line((line, style))
-    console.flush()
+    look = "the change with --dry-run"
+    return file_change.made(call, change, lambda: write(change), yes=yes, look=look)
 
 
 command = Group(

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from difflib import unified_diff
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from memory_bank.actions.clients import NAMES, SCOPES
-from memory_bank.errors import BadInput
+from memory_bank.frontends.cli import file_change
 from memory_bank.frontends.cli.call import NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import place
 from memory_bank.frontends.cli.help import Group
-from memory_bank.frontends.cli.text_input import interactive
 
 if TYPE_CHECKING:
     from memory_bank.actions.clients.install import Change
 
 GROUP = "Agents"
-
-_HEADERS = 2
-"""Header lines of a unified diff."""
 
 
 def _shared(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -81,9 +76,9 @@ def _install(
     if call.json:
         _answer(call, change, done=done)
     elif not change.changed:
-        call.console.line("already there: ", (place(change.place.file), "place"))
+        call.console.line("already there: ", (place(change.file), "place"))
     elif done:
-        call.console.line("wrote ", (place(change.place.file), "place"))
+        file_change.outcome(call, change)
         next_step = change.client.next_step(change.place.scope)
         call.console.line(("next: ", "bold"), f"{change.client.title}: {next_step}")
     return 0 if done or not change.changed else NOTHING
@@ -112,11 +107,10 @@ def _uninstall(call: Call, *, client: str, scope: str | None, name: str | None, 
     elif not change.changed:
         call.console.line(
             f"{change.client.title} has no server {change.place.name} in ",
-            (place(change.place.file), "place"),
+            (place(change.file), "place"),
         )
     elif done:
-        verb = "removed " if change.after is None else "wrote "
-        call.console.line(verb, (place(change.place.file), "place"))
+        file_change.outcome(call, change)
         if change.kept:
             kept = ", ".join(change.kept)
             call.console.line(f"kept the keys that were added to {change.place.name}: {kept}")
@@ -128,7 +122,7 @@ def _print(call: Call, change: Change) -> None:
         _answer(call, change, done=False)
         return
     call.console.write(change.after or "")
-    call.remark(f"for {place(change.place.file)}")
+    call.remark(f"for {place(change.file)}")
 
 
 def _answer(call: Call, change: Change, *, done: bool) -> None:
@@ -145,30 +139,10 @@ def _answer(call: Call, change: Change, *, done: bool) -> None:
 
 
 def _made(call: Call, change: Change, *, yes: bool) -> bool:
-    """Make a change if the user agrees; tell whether it was made."""
     from memory_bank.actions.clients.install import write
 
-    if not change.changed:
-        return False
-    if not yes and not _agreed(call, change):
-        call.remark("nothing was changed")
-        return False
-    write(change)
-    return True
-
-
-def _agreed(call: Call, change: Change) -> bool:
-    if call.json or not interactive():
-        raise BadInput(
-            f"{change.place.file} would be changed, but confirmation needs a terminal",
-            "add --yes to change it, or show the entry with `mcp install --print`",
-        )
-    before, after = (text.splitlines() for text in (change.before or "", change.after or ""))
-    for line in list(unified_diff(before, after, n=0, lineterm=""))[_HEADERS:]:
-        style = {"+": "good", "-": "bad"}.get(line[:1], "dim")
-        call.stderr.line((line, style))
-    call.stderr.flush()
-    return click.confirm(f"Change {place(change.place.file)}?", err=True)
+    look = "the entry with `mcp install --print`"
+    return file_change.made(call, change, lambda: write(change), yes=yes, look=look)
 
 
 command = Group(

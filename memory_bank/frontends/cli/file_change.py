@@ -1,0 +1,61 @@
+"""Change the file of another program after the user has seen how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import unified_diff
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank.errors import BadInput
+from memory_bank.frontends.cli.console import place
+from memory_bank.frontends.cli.text_input import interactive
+
+if TYPE_CHECKING:
+    from memory_bank.actions.clients.hook_install import HookChange
+    from memory_bank.actions.clients.install import Change
+    from memory_bank.frontends.cli.call import Call
+
+_HEADERS = 2
+"""Header lines of a unified diff."""
+
+
+def made(
+    call: Call, change: Change | HookChange, write: Callable[[], None], *, yes: bool, look: str
+) -> bool:
+    """Make a change by `write` if the user agrees; tell whether it was made.
+
+    `look` says how to see it without a terminal. Raises BadInput there, unless `yes` is given.
+    """
+    if not change.changed:
+        return False
+    if not yes:
+        if call.json or not interactive():
+            raise BadInput(
+                f"{change.file} would be changed, but confirmation needs a terminal",
+                f"add --yes to change it, or show {look}",
+            )
+        show(call, change)
+        if not click.confirm(f"Change {place(change.file)}?", err=True):
+            call.remark("nothing was changed")
+            return False
+    write()
+    return True
+
+
+def show(call: Call, change: Change | HookChange) -> None:
+    """Print the lines that change: to stderr on a terminal, which is asked next."""
+    before, after = (text.splitlines() for text in (change.before or "", change.after or ""))
+    console = call.stderr if interactive() else call.console
+    console.line((place(change.file), "place"))
+    for line in list(unified_diff(before, after, n=0, lineterm=""))[_HEADERS:]:
+        style = {"+": "good", "-": "bad"}.get(line[:1], "dim")
+        console.line((line, style))
+    console.flush()
+
+
+def outcome(call: Call, change: Change | HookChange) -> None:
+    """Say which file was written, or removed."""
+    verb = "removed " if change.after is None else "wrote "
+    call.console.line(verb, (place(change.file), "place"))
