@@ -27,7 +27,9 @@ class _Comment(NamedTuple):
     row: int
     start: int
     """Its first byte."""
+    end: int
     text: str
+    is_mark: bool
 
 
 class Comments:
@@ -46,9 +48,8 @@ class Comments:
             return  # it belongs to the code before it
         row, column = node.end_point
         last = row - 1 if column == 0 and row > node.start_point[0] else row
-        self._by_end[last] = _Comment(
-            node.start_point[0], start, "" if is_mark else text_of(node).rstrip("\n")
-        )
+        text = "" if is_mark else text_of(node).rstrip("\n")
+        self._by_end[last] = _Comment(node.start_point[0], start, node.end_byte, text, is_mark)
 
     def above(self, row: int, start: int) -> tuple[int, int, str]:
         """Return where the comments directly above a definition begin, and their text.
@@ -56,6 +57,9 @@ class Comments:
         Row and byte, of the definition itself without comments.
         """
         texts = list[str]()
+        same = self._by_end.get(row)
+        if same and same.is_mark and not self._data[same.end : start].strip():
+            row, start = same.row, same.start
         if self._data[self._data.rfind(b"\n", 0, start) + 1 : start].strip():
             return row, start, ""  # they belong to the code before it
         while len(texts) < _MOST_LINES and (found := self._by_end.get(row - 1)):

@@ -280,7 +280,7 @@ class TreeWalk:
         start = node.start_byte  # the bytes themselves: asking the node takes ten times as long
         text = self._data[start : node.end_byte].decode("utf-8", "replace")
         around = self._around
-        if text in ("(", ")") and _is_layout(around):
+        if text in self._rules.optional or (text in ("(", ")") and _is_layout(around)):
             return
         if text == "," and around and around[-1].type == "tuple":
             text = ",)" if around[-1].named_child_count == 1 else text
@@ -294,7 +294,11 @@ def _is_layout(around: list[Node]) -> bool:
     if len(around) < 2 or around[-1].type != "parenthesized_expression":  # noqa: PLR2004
         return False
     holder = around[-2].type
-    return holder.endswith("_statement") or holder in ("assignment", "variable_declarator")
+    return holder.endswith("_statement") or holder in (
+        "assignment",
+        "variable_declarator",
+        "arrow_function",
+    )
 
 
 def _end_line(node: Node) -> int:

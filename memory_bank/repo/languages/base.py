@@ -90,6 +90,8 @@ class Rules(NamedTuple):
     """Types of nodes that only their layout shows."""
     quotes: frozenset[str] = frozenset()
     """Types of leaves that open or close a text, whose form says nothing."""
+    optional: frozenset[str] = frozenset()
+    """Tokens that formatters add or drop, such as semicolons of JavaScript."""
     imports: Mapping[str, Callable[[Node], Iterable[Import]]] = EMPTY
     """Types of nodes that import something, with a function that returns it."""
     tests: Mapping[str, Callable[[Node], Case | None]] = EMPTY

@@ -21,6 +21,8 @@ from memory_bank.repo.languages.base import (
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_MOST_STATEMENTS = 500
+"""Maximum number of statements of one test of bats."""
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*")
 _FREEZES = re.compile(r"readonly\b|(?:declare|typeset)\s+-\w*r")
 _FOLDER = re.compile(r"^\$\w+/|^\$\{[^}]*\}/|^\$\(.*\)/")
@@ -57,8 +59,10 @@ def _case(node: Node) -> Case | None:
     if named(node) != "@test" or title is None:
         return None
     last: Node | None = node
-    while last is not None and text_of(last) != "}":
-        last = last.next_sibling
+    for _ in range(_MOST_STATEMENTS):
+        last = last.next_sibling if last is not None else None
+        if last is None or text_of(last) == "}":
+            break
     return Case(unquoted(text_of(title)), "bats", last=last)
 
 
