@@ -23,8 +23,8 @@ __all__ = [
     "Subscription", "follow", "recent", "subscribe",
 ]  # fmt: skip
 
-_TURN = 0.5
-"""Seconds between two looks at whether to stop."""
+_TURN = 0.2
+"""Seconds between two looks for notifications."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,9 @@ def follow(
 ) -> None:
     """Call `notify` with notifications as they come, until `stop` is set."""
     with subscribe(bank) as subscription:
-        while not stop.is_set():
-            first = subscription.get(_TURN)
-            if first is not None:
-                notify([first, *subscription.take()])
+        while not stop.wait(_TURN):
+            if news := subscription.take():
+                notify(news)
 
 
 def recent(bank: Bank, limit: int = 20) -> tuple[Happened, ...]:
