@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -18,15 +21,45 @@ from memory_bank import Bank, open_bank
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+MEMORY = Path("/dev/shm")
+_ENOUGH = 2**30
+
+
+def _keep_files_in_memory() -> None:
+    """Let all temporary files be in memory, where there is room: nothing has to outlive a test.
+
+    A disk takes most of the time of a small repository. TMPDIR chooses another place.
+    """
+    if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK):
+        place = os.statvfs(MEMORY)
+        usable = not place.f_flag & os.ST_NOEXEC  # tests write programs, and start them
+        if usable and place.f_bavail * place.f_frsize > _ENOUGH:
+            os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+
+
+_keep_files_in_memory()
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one worker more than there are processors: tests also wait, for clocks and processes."""
+    return 1 + (len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1)
+
+
 SHARED = Path(__file__).parents[2] / "shared"
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Yield a folder for each test; the factory would look through all that it has made."""
+    root = tmp_path_factory.mktemp("homes")
+    return (root / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def private_folders(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Path:
+def private_folders(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep a test's settings, state and data away from the user's own."""
-    home = tmp_path_factory.mktemp("home")
+    home = next(homes)
+    home.mkdir()
     for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
     for name in [name for name in os.environ if name.startswith("MEMORY_BANK")]:
@@ -37,31 +70,39 @@ def private_folders(
     return home
 
 
+def run_git(folder: Path, *words: str) -> str:
+    """Run git in a folder and return what it prints."""
+    who = [
+        "-c",
+        "user.name=Test",
+        "-c",
+        "user.email=test@example.org",
+        "-c",
+        "commit.gpgsign=false",
+    ]
+    done = subprocess.run(
+        ["git", "-C", str(folder), *who, *words], capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
 @pytest.fixture
 def git() -> Callable[..., str]:
     """Run git in a folder and return what it prints."""
-
-    def run(folder: Path, *words: str) -> str:
-        who = [
-            "-c",
-            "user.name=Test",
-            "-c",
-            "user.email=test@example.org",
-            "-c",
-            "commit.gpgsign=false",
-        ]
-        done = subprocess.run(
-            ["git", "-C", str(folder), *who, *words], capture_output=True, text=True, check=True
-        )
-        return done.stdout
-
-    return run
+    return run_git
 
 
 @pytest.fixture
-def project(tmp_path: Path, git: Callable[..., str]) -> Path:
+def project(tmp_path: Path, new_project: Path) -> Path:
     """Make a git repository with a source file, a bank of three linked notes, and one commit."""
-    root = tmp_path / "project"
+    # the files are as new as if they were written now
+    return Path(shutil.copytree(new_project, tmp_path / "project", copy_function=shutil.copy))
+
+
+@pytest.fixture(scope="session")
+def new_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the repository that each test gets a copy of."""
+    root = tmp_path_factory.mktemp("new") / "project"
     notes = {
         "src/index.py": "def build_index():\n    ...\n",
         ".memories/.gitignore": ".index/\n.trash/\n.mb-*\nsessions/\n",
@@ -83,9 +124,11 @@ def project(tmp_path: Path, git: Callable[..., str]) -> Path:
     for name, text in notes.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
-    git(tmp_path, "init", "-q", "-b", "main", str(root))
-    git(root, "add", "-A")
-    git(root, "commit", "-q", "-m", "Start")
+    run_git(root, "init", "-q", "-b", "main")
+    for example in root.glob(".git/hooks/*.sample"):
+        example.unlink()  # most of the files that each test would copy
+    run_git(root, "add", "-A")
+    run_git(root, "commit", "-q", "-m", "Start")
     return root
 
 

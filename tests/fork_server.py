@@ -72,7 +72,10 @@ def serve() -> Callable[[], object]:
 
 
 def _exactly(requests: socket.socket, length: int) -> bytes:
-    return requests.recv(length, socket.MSG_WAITALL)
+    found = b""
+    while len(found) < length:
+        found += requests.recv(length - len(found))
+    return found
 
 
 def _report_ended(running: dict[int, int]) -> None:

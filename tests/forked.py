@@ -118,8 +118,14 @@ def _task(words: list[str], environ: Mapping[str, str]) -> dict[str, object] | N
 
 
 def _line(descriptor: int) -> bytes:
-    """Read a line; only one is there at a time."""
-    return os.read(descriptor, 64)
+    """Read a line; the next one may be there already."""
+    found = b""
+    while not found.endswith(b"\n"):
+        byte = os.read(descriptor, 1)
+        if not byte:
+            raise EOFError("the process that forks has ended")
+        found += byte
+    return found
 
 
 def _send(request: bytes, descriptors: list[int]) -> None:

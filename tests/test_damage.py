@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,9 +13,9 @@ from memory_bank import Bank, doctor, recall, remember
 from memory_bank.actions.maintenance import compare
 from memory_bank.errors import NoteNotFound
 from memory_bank.retrievers.vectors import snapshot, vector_index
+from tests import forked
 
 Opening = Callable[..., Bank]
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture
@@ -163,11 +163,12 @@ print("repaired")
 
 @pytest.mark.parametrize("harm", ["empty", "cut", "garbage", "garbage inside"])
 def test_files_that_are_written_over_while_a_bank_is_open_are_repaired_by_the_next_one(
-    bank: Bank, folder: Path, harm: str, run_python: Run
+    bank: Bank, folder: Path, harm: str
 ) -> None:
     """In a process of its own: a map that is read beyond its file's end ends the process."""
     bank.close()
-    done = run_python(IN_PLACE, folder, harm, check=False)
+    words = [sys.executable, "-c", IN_PLACE, str(folder), harm]
+    done = forked.run(words, capture_output=True, text=True)
     assert done.stdout.endswith("repaired\n"), f"{done.returncode}: {done.stdout}{done.stderr}"
     repaired(bank)
 
