@@ -223,6 +223,11 @@ class Codebase:
             notices = (*[problem][: bool(problem)], *state.notices)
             return state._replace(notices=notices)
 
+    def history_notes(self) -> tuple[str, ...]:
+        """Return what is left out of the git history, and why."""
+        with self.lock:
+            return self._coupled_files.history().notes
+
     def refused(self) -> dict[str, str]:
         """Return the files that are not indexed, with the reasons, by path."""
         with self.lock:

@@ -81,7 +81,7 @@ def known_file(root: Path, state: CouplingState, file: str) -> str:
     if now in state.files:
         raise FileNotFound(f"there is no file {path} in {root}", f"it was renamed to {now}")
     near = [one for one in state.files if posixpath.basename(one) == posixpath.basename(path)]
-    near = sorted(near)[:3] or similar_names(path, state.files, least=_SIMILAR)
+    near = similar_names(path, near, least=0.0) or similar_names(path, state.files, least=_SIMILAR)
     raise FileNotFound(
         f"there is no file {path} in {root}{did_you_mean(near)}",
         "give a file that git tracks, or would track",

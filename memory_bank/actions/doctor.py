@@ -59,6 +59,8 @@ class CodeHealth:
     faults: tuple[Unindexed, ...]
     """Files of code that were parsed only in part, and why."""
     problem: str | None
+    history: tuple[str, ...]
+    """What is left out of the git history, and why: shallow and partial clones, bounds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,4 +186,5 @@ def _code(bank: Bank) -> CodeHealth | None:
             unindexed=tuple(Unindexed(path, reason) for path, reason in refused.items()),
             faults=tuple(Unindexed(*row) for row in code.table.problems().items()),
             problem=problem or None,
+            history=code.history_notes(),
         )

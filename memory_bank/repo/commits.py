@@ -164,7 +164,7 @@ def _notes(listed: git_log.Listed, extent: git_log.Extent, missing: int) -> tupl
     partial = "this is a partial clone: renames are followed only of files with the same bytes"
     said = {
         f"only the newest {count:,} commits are used": listed.more,
-        f"this is a shallow clone: only {count:,} commits are in it": bool(extent.ends),
+        f"this is a shallow clone of {count:,} commit{'s' * (count != 1)}": bool(extent.ends),
         partial: extent.partial,
         f"{missing:,} of {count:,} commits are not read yet: the next call goes on": bool(missing),
     }

@@ -47,10 +47,7 @@ class CoupledFiles:
             notices += self._words.notes
         except Busy:
             notices.append("another process reads the texts: their likeness is not used")
-        try:
-            history = self._commits.history(self._max_files)
-        except Busy:
-            history = History(notes=("another process reads the commits: they are not used",))
+        history = self.history()
         notices += history.notes
         of = (history, likeness, imports, self._words.files)
         same = len(of) == len(self._of) and all(map(_same, of, self._of))
@@ -60,6 +57,13 @@ class CoupledFiles:
             self._state = CouplingState(coupling, files, tuple(notices))
             self._of = of
         return self._state._replace(notices=tuple(notices))
+
+    def history(self) -> History:
+        """Return the history as of now; raise StorageFailed if its database can't be used."""
+        try:
+            return self._commits.history(self._max_files)
+        except Busy:
+            return History(notes=("another process reads the commits: they are not used",))
 
     def close(self) -> None:
         """Close the databases."""

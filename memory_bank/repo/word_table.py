@@ -120,7 +120,7 @@ def _words(base: sqlite.Connection) -> dict[str, Mapping[str, int]]:
 def _notes(files: int, wanted: int, left: int) -> tuple[str, ...]:
     said = {
         f"only {MOST_FILES:,} of {files:,} files are compared": files > wanted == MOST_FILES,
-        f"{left:,} files are not compared yet: the next call goes on": left > 0,
+        f"{left:,} of {wanted:,} files are not compared yet: the next call goes on": left > 0,
     }
     return tuple(note for note, applies in said.items() if applies)
 

@@ -167,7 +167,7 @@ def test_a_shallow_clone_tells_what_it_has(tmp_path: Path, file: Path) -> None:
     run(tmp_path, "clone", "-q", "--depth=3", f"file://{tree}", "shallow")
     found = history(tmp_path / "shallow", file)
     assert files(found) == [("a", "b")] * 2
-    assert found.notes == ("this is a shallow clone: only 2 commits are in it",)
+    assert found.notes == ("this is a shallow clone of 2 commits",)
     assert history(tmp_path / "shallow", file).notes == found.notes
     assert len(history(tree, file).commits) == 6
     run(tmp_path / "shallow", "fetch", "-q", "--unshallow")

@@ -87,7 +87,7 @@ def test_bounds_are_said(tree: Path, words: WordTable, monkeypatch: pytest.Monke
     words.refresh()
     assert words.notes == (
         "only 2 of 3 files are compared",
-        "1 files are not compared yet: the next call goes on",
+        "1 of 2 files are not compared yet: the next call goes on",
     )
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,16 @@ def test_errors_say_what_is_wrong(shop: Path, mb: Run) -> None:
     outside = mb("coupling", "lib/a.py")
     assert outside.code == 2
     assert "no git work tree" in outside.err
+
+
+def test_doctor_tells_what_is_left_out_of_the_history(
+    shop: Path, tmp_path: Path, mb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = ["git", "clone", "-q", "--depth=2", f"file://{shop}", str(tmp_path / "shallow")]
+    subprocess.run(clone, check=True)
+    monkeypatch.chdir(tmp_path / "shallow")
+    assert mb("init").code == 0
+    said = "this is a shallow clone of 1 commit"
+    assert said in mb("coupling", "lib/a.py").err
+    assert f"history: {said}" in mb("doctor").out
+    assert mb("doctor", "--json").json["code"]["history"] == [said]

@@ -101,6 +101,8 @@ def _show_code(call: Call, code: CodeHealth) -> None:
         call.console.line(f"  {reason} ({len(paths)}): {', '.join(paths[:_FIRST])}{more}")
     if code.problem:
         call.console.line(("code: ", "warn"), code.problem)
+    for note in code.history:
+        call.console.line(("history: ", "warn"), note)
 
 
 def _lists(call: Call, health: Health) -> dict[str, list[Sequence[Piece]]]:
