@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 
 from memory_bank.errors import SymbolNotFound
 from memory_bank.repo.code_database import CodeDatabase, SymbolRow
-from memory_bank.repo.import_targets import module_name
 from memory_bank.repo.symbol_ids import SYMBOL
 from memory_bank.similar_names import did_you_mean, similar_names
 
@@ -16,6 +15,8 @@ _LISTED = 10
 _LONGEST = 500
 """Maximum length of a name in characters; a longer one is no symbol's."""
 _SEPARATORS = re.compile(r"::|->|[#.]")
+_PACKAGE = frozenset({"__init__", "index", "mod"})
+"""Names of files that stand for their folder."""
 _ESCAPED = str.maketrans({"%": "\\%", "_": "\\_", "\\": "\\\\"})
 
 
@@ -65,7 +66,9 @@ def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
     if exact or dotted == last:
         return exact if "." in dotted else exact or named
     ending = [one for one in named if one.symbol.qualified.endswith(f".{dotted}")]
-    return ending or [one for one in named if _full_name(one).endswith(f".{dotted}")]
+    return ending or [
+        one for one in named if any(name.endswith(f".{dotted}") for name in _full_names(one))
+    ]
 
 
 def symbols_matching(
@@ -133,9 +136,16 @@ def _in_file(table: CodeDatabase, path: str, name: str) -> list[SymbolRow]:
     return exact or [one for one in found if one.symbol.qualified.endswith(f".{dotted}")]
 
 
-def _full_name(row: SymbolRow) -> str:
-    """Return a symbol's name with the path of its file, dotted: `.memory_bank.bank.Bank.open`."""
-    return f".{module_name(row.path)}.{row.symbol.qualified}"
+def _full_names(row: SymbolRow) -> tuple[str, ...]:
+    """Return a symbol's name with its module's, such as `.memory_bank.bank.Bank.open`.
+
+    A file such as `__init__.py` may stand for its folder.
+    """
+    folder, _, file = row.path.rpartition("/")
+    stem = file.partition(".")[0]
+    above = f".{folder.replace('/', '.')}" if folder else ""
+    whole = f"{above}.{stem}.{row.symbol.qualified}"
+    return (whole, f"{above}.{row.symbol.qualified}") if stem in _PACKAGE else (whole,)
 
 
 def _closeness(row: SymbolRow, wanted: str) -> tuple[int, int, str, int]:

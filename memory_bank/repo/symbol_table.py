@@ -13,7 +13,7 @@ from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.layout import private_folder
 from memory_bank.locks import WAIT, locked
 from memory_bank.repo import git, parsing
-from memory_bank.repo.code import ParsedFile
+from memory_bank.repo.code import Import, ParsedFile
 from memory_bank.repo.code_cache import remove
 from memory_bank.repo.code_database import CodeDatabase, FileRow, names_of, replace
 from memory_bank.repo.parse_cache import Key, ParseCache
@@ -22,6 +22,7 @@ from memory_bank.stat_signature import StatSignature, trusted
 
 _BATCH = 200
 """Files in one transaction; after a kill, the others are read again."""
+_BUILD_FILES = frozenset({"go.mod", "Cargo.toml"})
 _REFUSED = "SELECT path, reason FROM refused"
 
 Progress = Callable[[str, int, int], None]
@@ -57,6 +58,8 @@ class SymbolTable(CodeDatabase):
         self._files: tuple[int, dict[str, FileState]] = (-1, {})
         self.documents: Mapping[str, StatSignature] = {}
         """The Markdown files of the work tree, as of the last refresh."""
+        self.build_files: Sequence[str] = ()
+        """The files that name modules and crates, as of the last refresh."""
 
     def refresh(self, progress: Progress | None = None, *, wait: float = WAIT) -> bool:
         """Read the files whose signatures changed; tell whether any symbol may have changed.
@@ -68,6 +71,9 @@ class SymbolTable(CodeDatabase):
         self.documents = {
             path: scan.files.pop(path) for path in list(scan.files) if path.endswith(NOTE_SUFFIXES)
         }
+        self.build_files = [path for path in scan.files if _name(path) in _BUILD_FILES]
+        for path in self.build_files:
+            del scan.files[path]
         if not self._changes(scan):
             return False
         with locked(self._folder, wait=wait, make=lambda: private_folder(self._folder)):
@@ -106,11 +112,11 @@ class SymbolTable(CodeDatabase):
         """Return the files that were parsed only in part, with the reasons, by path."""
         return dict(self.rows("SELECT path, problem FROM files WHERE problem <> '' ORDER BY path"))
 
-    def imports(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
-        """Yield all imports: the path of the file, the target and the names as written."""
-        sql = "SELECT f.path, target, names FROM imports JOIN files AS f ON f.id = file"
-        for path, target, names in self.rows(f"{sql} ORDER BY f.path, line"):
-            yield path, target, names_of(names)
+    def imports(self) -> Iterator[tuple[str, Import]]:
+        """Yield all imports, each with the path of its file."""
+        sql = "SELECT f.path, target, names, line FROM imports JOIN files AS f ON f.id = file"
+        for path, target, names, line in self.rows(f"{sql} ORDER BY f.path, line"):
+            yield path, Import(target, names_of(names), line)
 
     def _changes(self, scan: TreeScan) -> bool:
         """Tell whether files differ from what is recorded."""
@@ -156,7 +162,7 @@ class SymbolTable(CodeDatabase):
             if read is None:
                 gone += [path] if path in known else []
                 continue
-            language = _language(path.rpartition("/")[2])
+            language = _language(_name(path))
             signature = _recorded(read.signature or scanned)
             if read.reason:
                 found.append(FileRow(path, language, signature, b"", 0, reason=read.reason))
@@ -194,7 +200,12 @@ class SymbolTable(CodeDatabase):
 
 
 def _wanted(path: str) -> bool:
-    return path.endswith(NOTE_SUFFIXES) or bool(_language(path.rpartition("/")[2]))
+    name = _name(path)
+    return path.endswith(NOTE_SUFFIXES) or name in _BUILD_FILES or bool(_language(name))
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 @lru_cache(maxsize=100_000)  # asked for each file before each answer

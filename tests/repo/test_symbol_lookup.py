@@ -72,6 +72,17 @@ def test_a_whole_name_means_no_nested_symbol(shop: Path, table: SymbolTable) -> 
     assert symbol_named(table, "Shop.describe").path == "a.py"
 
 
+def test_a_file_may_stand_for_its_folder(shop: Path, table: SymbolTable) -> None:
+    write(
+        shop,
+        {"web/__init__.py": "def serve():\n    pass\n", "a/index.py": "def serve():\n    pass\n"},
+    )
+    table.refresh()
+    assert symbol_named(table, "web.serve").path == "web/__init__.py"
+    assert symbol_named(table, "web.__init__.serve").path == "web/__init__.py"
+    assert symbol_named(table, "a.index.serve").path == "a/index.py"
+
+
 def test_an_unknown_name_suggests_similar_ones(table: SymbolTable) -> None:
     for name, near in [
         ("charge_with_retries", "charge_with_retry"),
