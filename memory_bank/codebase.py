@@ -159,7 +159,8 @@ class Codebase:
                 if report is not None:
                     problem = problem or report.problem
                     waiting += report.waiting
-            return problem or (f"{waiting} passages have no vectors yet" if waiting else "")
+            unembedded = f"{waiting} passages have no vectors yet: the next searches compute them"
+            return problem or (unembedded if waiting else "")
 
     def search(
         self,
