@@ -36,6 +36,16 @@ class OpenBank:
         self.findings: Mapping[str, Sequence[Finding]] = {}
         """Findings in the saved files, by path; replaced as a whole."""
 
+    def start(self) -> None:
+        """Make the folder of the index if it is missing, then start the background work.
+
+        Two banks that make it at the same time would each find an index of unknown origin.
+        """
+        try:
+            self.shared.bank().read(lambda view: view)
+        finally:
+            self.background.start()
+
     def close(self) -> None:
         """Stop the background work, and close the bank."""
         self.background.close()
@@ -64,7 +74,7 @@ class Banks:
                 return None
             if root not in self._open:
                 self._open[root] = OpenBank(root, self._changed)
-                self._open[root].background.start()
+                self._open[root].start()
             return self._open[root]
 
     def opened(self) -> list[OpenBank]:

@@ -25,6 +25,7 @@ from lsprotocol.types import (
     TextDocumentEdit,
     TextEdit,
     WorkspaceEdit,
+    WorkspaceEditClientCapabilities,
 )
 
 from memory_bank.actions.editor import goals, problems, rename
@@ -126,9 +127,7 @@ def _workspace_edit(asked: Asked, renaming: Renaming) -> WorkspaceEdit:
     for one in renaming.edits:
         area = asked.range(one.start, one.end, one.path)
         by_path.setdefault(one.path, []).append(TextEdit(area, one.text))
-    capabilities = asked.editor.capabilities.workspace
-    takes = capabilities.workspace_edit if capabilities else None
-    if not (takes and takes.document_changes):
+    if not _takes_document_changes(asked):
         if renaming.new_file:
             raise _no_moves()
         return WorkspaceEdit(changes={asked.uri(path): some for path, some in by_path.items()})
@@ -153,9 +152,19 @@ def _document_edit(uri: str, version: int | None, edits: Sequence[TextEdit]) -> 
 
 
 def _can(asked: Asked, operation: ResourceOperationKind) -> bool:
+    """Tell whether the editor makes or moves files; Neovim 0.7 names only these operations."""
+    takes = _takes(asked)
+    return takes is not None and operation in (takes.resource_operations or ())
+
+
+def _takes_document_changes(asked: Asked) -> bool:
+    takes = _takes(asked)
+    return takes is not None and bool(takes.document_changes or takes.resource_operations)
+
+
+def _takes(asked: Asked) -> WorkspaceEditClientCapabilities | None:
     capabilities = asked.editor.capabilities.workspace
-    takes = capabilities.workspace_edit if capabilities else None
-    return bool(takes and takes.document_changes and operation in (takes.resource_operations or ()))
+    return capabilities.workspace_edit if capabilities else None
 
 
 def _no_moves() -> BadInput:
