@@ -143,8 +143,8 @@ import resource, sys
 sys.dont_write_bytecode = True
 from memory_bank import append, open_bank, recall, rename
 from memory_bank.errors import StorageFailed
-from memory_bank.notes import file_scan
-file_scan._RACY_NS = 0  # files that are this young are indexed again, which would be refused first
+from memory_bank import stat_signature
+stat_signature._RACY_NS = 0  # files that are this young are indexed again, which would be refused first
 with open_bank(sys.argv[1], settings={"memory.embedder": "none"}) as bank:
     recall(bank, "kestrel")
     resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))

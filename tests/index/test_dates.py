@@ -16,6 +16,7 @@ from memory_bank.actions.maintenance import compare
 from memory_bank.manifest import documents
 from memory_bank.notes.dates import in_name
 from memory_bank.repo import git as asked
+from memory_bank.repo import git_process
 
 Opening = Callable[..., Bank]
 Commit = Callable[[str], None]
@@ -140,7 +141,7 @@ def test_git_is_asked_once_for_many_notes(
 
     bank = opening(root)
     _ = bank.id
-    monkeypatch.setattr(asked.subprocess, "Popen", counting)
+    monkeypatch.setattr(git_process.subprocess, "Popen", counting)
     bank.catch_up()
     assert len(calls) == 4, (
         "where HEAD is, whether blobs are missing, what was committed, what is there"

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from memory_bank import Bank, note_rows, open_bank, recall
+from memory_bank import Bank, note_rows, open_bank, recall, stat_signature
 from memory_bank.embedders.hashing import Hashing
 from memory_bank.errors import EmbedderUnavailable, IndexDamaged, StorageFailed
 from memory_bank.index import backfill, sync
 from memory_bank.manifest import documents
 from memory_bank.manifest.manifest import PENDING
-from memory_bank.notes import file_scan
 from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.retrievers.vectors.vector_index import VectorIndex
 
@@ -101,7 +100,7 @@ def test_stamps_that_are_never_trusted_do_not_keep_it_busy_for_ever(
     """A clock that was set back makes every file look new, at each look."""
     monkeypatch.setattr(sync, "BATCH", 3)
     monkeypatch.setattr(sync, "FIRST_FACTOR", 1)
-    monkeypatch.setattr(file_scan, "_RACY_NS", 10**18)
+    monkeypatch.setattr(stat_signature, "_RACY_NS", 10**18)
     fill(folder, 10)
     steps = iter(range(50))
     bank = opening(folder)

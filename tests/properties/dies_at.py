@@ -38,9 +38,9 @@ from memory_bank import (
     restore,
     set_status,
     sqlite,
+    stat_signature,
 )
 from memory_bank.embedders import hashing
-from memory_bank.notes import file_scan
 from memory_bank.retrievers.keyword import keyword_index
 from memory_bank.retrievers.vectors import snapshot, vector_index
 
@@ -137,7 +137,7 @@ def _before(owner: Any, name: str, step: Callable[[], None]) -> None:
 def work(folder: str, name: str, number: int, age: str) -> int:
     """Do a piece of work and return how many steps it took, if it comes to that."""
     vector_index._RECENT_MOST = 1  # vectors are published at once
-    file_scan._RACY_NS = AGES[age]
+    stat_signature._RACY_NS = AGES[age]
     with open_bank(folder, settings=SETTINGS) as bank:
         if name not in FROM_NOTHING:
             bank.sync()
