@@ -145,7 +145,7 @@ def table(repositories: Sequence[Repository]) -> str:
     """Return the table of one group of repositories."""
     parts = "without likeness | without imports | without commits"
     lines = [
-        f"| repository | commits | queries | can be found | confidence | fused | ratio | {parts} |",
+        f"| repository | older commits | queries | can be found | confidence | fused | ratio | {parts} |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     ratios = []
