@@ -222,7 +222,7 @@ def _imports(texts: Mapping[str, str]) -> Iterator[tuple[str, Import]]:
 def _named(paths: Sequence[str]) -> dict[str, Path]:
     """Map the names of repositories, those of their folders, to their paths."""
     found = {}
-    for path in map(Path, paths):
+    for path in map(Path, filter(None, paths)):
         if path.exists():
             found[path.absolute().name.removesuffix(".git")] = path
         else:
@@ -230,10 +230,10 @@ def _named(paths: Sequence[str]) -> dict[str, Path]:
     return found
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paths", nargs="*", metavar="REPOSITORY")
-    given = parser.parse_args().paths
+    given = parser.parse_args(words).paths
     named = _named(given or os.environ.get("MEMORY_BANK_REPOSITORIES", "").split(os.pathsep))
     read = []
     for name, path in named.items():
