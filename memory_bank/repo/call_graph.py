@@ -7,11 +7,10 @@ call is left unresolved rather than guessed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from memory_bank.repo.code_database import IntentRow, SymbolRow, last_part
+from memory_bank.repo.code_database import SEPARATOR, IntentRow, SymbolRow, last_part
 from memory_bank.repo.import_targets import ImportTargets
 from memory_bank.repo.symbol_table import SymbolTable
 
@@ -20,7 +19,6 @@ SAME_FILE, IMPORTED, ONLY_ONE = "same file", "imported file", "only symbol of th
 HOW = (SAME_FILE, IMPORTED, ONLY_ONE)
 _OWN = frozenset({"self", "this", "cls", "super", "Self", "@", "$this", "static", "parent"})
 """Words for the object or class around a call."""
-_SEPARATOR = re.compile(r"::|->|\\?\.|\\\\")
 _CALLABLE = frozenset({"function", "method", "class", "type", "interface", "enum"})
 
 
@@ -148,7 +146,7 @@ def _receiver(written: str) -> tuple[str, bool]:
 
     A call on nothing has an empty receiver.
     """
-    before = _SEPARATOR.sub(".", written).rpartition(".")[0]
+    before = SEPARATOR.sub(".", written).rpartition(".")[0]
     return before.rpartition(".")[2].strip("()").casefold(), before in _OWN
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,6 +59,8 @@ CREATE INDEX test_calls_test ON test_calls (test)
 """
 _VERSION = 1
 _GENERATION = "generation"
+SEPARATOR = re.compile(r"::|\??->|[?!&]?\.|[\\#]")
+"""What stands between the parts of a name in a call, such as `::`, `?.` and `->`."""
 
 _SYMBOL = (
     "SELECT s.id, s.sym, f.path, f.language, s.test, s.qualified, s.kind, s.signature, s.doc,"
@@ -280,10 +283,7 @@ def _sum_up(base: sqlite.Connection, files: Sequence[int]) -> None:
 
 def last_part(name: str) -> str:
     """Return the last part of a name as written in a call: `create` of `self.store.create`."""
-    for sign in ("::", "->", "\\", "#", "?.", "!"):
-        if sign in name:
-            name = name.replace(sign, ".")
-    return name.rstrip(".").rpartition(".")[2].strip()
+    return SEPARATOR.sub(".", name).rstrip(".").rpartition(".")[2].strip()
 
 
 def _text(names: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.repo.call_graph import IMPORTED, ONLY_ONE, SAME_FILE, CallGraph
+from memory_bank.repo.code_database import last_part
 from memory_bank.repo.import_targets import ImportTargets
 from memory_bank.repo.symbol_lookup import symbol_named
 from memory_bank.repo.symbol_table import SymbolTable
@@ -86,3 +87,20 @@ def test_a_test_calls_symbols(table: SymbolTable, graph: CallGraph) -> None:
     assert sorted(found) == ["Order", "Order.check"]
     (call,) = graph.tests_calling(symbol_named(table, "Order.check"))
     assert call.caller == test
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        *(("self.store.create", "create"), ("Cart::new", "new"), ("$this?->rates", "rates")),
+        *(("order&.save!", "save!"), ("a!.b", "b"), (r"App\tax", "tax"), ("empty?", "empty?")),
+    ],
+)
+def test_the_last_part_of_a_call(written: str, name: str) -> None:
+    assert last_part(written) == name
+
+
+def test_methods_with_an_exclamation_mark_are_found(shop: Path, table: SymbolTable) -> None:
+    write(shop, {"order.rb": "def save!; end\n\ndef keep_all; save!; end\n"})
+    table.refresh()
+    assert callees(table, "keep_all") == {"save!": ("order.rb#save!", SAME_FILE)}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _BLANKS = re.compile(r"\s+")
 _IDENTIFIER_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
-_CALLED = re.compile(r"[\w$@]+(?:(?:\.|::|->|\?\.|!\.)[\w$]+[?!]?)*$|[\w$]+[?!]$")
+_CALLED = re.compile(r"[\w$@]+(?:(?:[?!&]?\.|::|\??->)[\w$]+[?!]?)*$|[\w$]+[?!]$")
 _LAYOUT = re.compile(r"\s+(?=[.?:-])|(?<=[.>:])\s+")
 _GENERIC = re.compile(r"(?:::)?<[^<>]*>\s*$")
 EMPTY: Mapping[str, Any] = {}
@@ -131,8 +131,10 @@ def head(node: Node) -> str:
     end = node.child_by_field_name("arguments")
     if end is None:
         end = next(inside(node, "arguments", "argument_list"), None)
-    text = node.text or b""
-    return _last_name(text if end is None else text[: end.start_byte - node.start_byte])
+    stop = node.end_byte if end is None else end.start_byte
+    if (name := node.child_by_field_name("method")) is not None:  # in Ruby, before a block
+        stop = name.end_byte
+    return _last_name((node.text or b"")[: stop - node.start_byte])
 
 
 def _last_name(text: bytes) -> str:
@@ -142,7 +144,7 @@ def _last_name(text: bytes) -> str:
     while (bare := _GENERIC.sub("", plain)) != plain:
         plain = bare
     found = _CALLED.search(plain)
-    return found[0].lstrip(".:->?!") if found else ""
+    return found[0].lstrip(".:->?!&") if found else ""
 
 
 def unquoted(text: str) -> str:
