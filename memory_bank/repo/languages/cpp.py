@@ -1,0 +1,76 @@
+"""The rules of C++."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memory_bank.repo.languages import _c_family as family
+from memory_bank.repo.languages.base import Definition, Rules, head, named, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+_EXPORT = re.compile(
+    rb"\b((?:class|struct)[ \t]+)([A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)"
+    rb"(?=[ \t]+[A-Za-z_][\w:]*\s*(?:final\s*)?[:{])"
+)
+
+
+def _without_macros(data: bytes) -> bytes:
+    """Blank macros between `class` and its name, of which the grammar knows nothing."""
+    return _EXPORT.sub(lambda found: found[1] + b" " * len(found[2]), data)
+
+
+def _namespace(node: Node) -> Iterator[Definition]:
+    if name := named(node).replace("::", "."):
+        yield Definition(name, "module", node, node.child_by_field_name("body"))
+
+
+def _member(node: Node) -> Iterator[Definition]:
+    """Yield the constant of a class, or a method that only its subclasses define."""
+    target = node.child_by_field_name("declarator")
+    is_pure = text_of(node.child_by_field_name("default_value")) == "0"
+    if is_pure and target is not None and "function" in _kinds(target):
+        yield Definition(family.dotted(family.declared(node)), "function", node)
+    else:
+        yield from family.constants(node)
+
+
+def _kinds(target: Node) -> str:
+    """Return the types of a declarator and of the one in it, such as of `int *f()`."""
+    return target.type + "".join(one.type for one in target.named_children)
+
+
+def _alias(node: Node) -> Iterator[Definition]:
+    yield Definition(named(node), "type", node)
+
+
+RULES = Rules(
+    name="cpp",
+    suffixes=(".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".h++", ".ipp", ".tpp"),
+    grammar="tree_sitter_cpp",
+    readable=_without_macros,
+    kinds={},
+    define={
+        "function_definition": family.function,
+        "class_specifier": family.whole_type,
+        "struct_specifier": family.whole_type,
+        "union_specifier": family.whole_type,
+        "enum_specifier": family.whole_type,
+        "type_definition": family.typedef,
+        "alias_declaration": _alias,
+        "concept_definition": _alias,
+        "namespace_definition": _namespace,
+        "declaration": family.constants,
+        "field_declaration": _member,
+        "preproc_def": family.macro,
+        "preproc_function_def": family.macro,
+    },
+    wrappers=frozenset(["template_declaration"]),
+    calls={"call_expression": "function", "new_expression": head},
+    imports={"preproc_include": family.include},
+    tests={"function_definition": family.test_function, "call_expression": family.test_call},
+)
