@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -197,8 +199,6 @@ def test_damaged_files_are_made_again(shop: Path, code: Codebase) -> None:
 
 
 def test_a_deleted_cache_is_made_again_while_open(code: Codebase) -> None:
-    import shutil
-
     before = found(code, "symbols", "retry on a timeout")
     shutil.rmtree(code.shared)
     assert code.catch_up() == ""
@@ -220,9 +220,28 @@ def test_refused_files_are_listed(shop: Path, code: Codebase) -> None:
     assert list(code.refused()) == ["min.py"]
 
 
-def test_a_lookup_loads_no_index(shop: Path) -> None:
-    import subprocess
+def test_several_processes_may_make_the_index_at_once(shop: Path) -> None:
+    for number in range(300):
+        (shop / f"part{number}.py").write_text(f"def part{number}():\n    return {number}\n")
+    program = (
+        "from memory_bank.codebase import open_codebase\n"
+        f"with open_codebase({str(shop)!r}) as code:\n"
+        "    print(code.catch_up())\n"
+        "    hits = code.search('symbols', 'part77', 5, mode='lexical').hits\n"
+        "    print(len(code.table.files()), hits[0].path)\n"
+    )
+    words = [sys.executable, "-c", program]
+    started = [
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    for process in started:
+        out, err = process.communicate(timeout=120)
+        assert (process.returncode, err) == (0, "")
+        assert out.split()[-2:] == ["305", "part77.py"]
 
+
+def test_a_lookup_loads_no_index(shop: Path) -> None:
     program = (
         "import sys\n"
         "from memory_bank.codebase import open_codebase\n"
