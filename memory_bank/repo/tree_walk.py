@@ -64,6 +64,8 @@ class TreeWalk:
         self._rules = rules
         tables = (rules.kinds, rules.define, rules.containers, rules.imports, rules.tests)
         self._watched = frozenset(chain.from_iterable(tables))
+        self._special = self._watched.union(rules.comments, rules.marks, rules.blocks, rules.calls)
+        self._varied = rules.optional.union(rules.quotes, "(),")
         self._data = data
         self._last = last
         self._scopes = [_Scope(len(data) + 1, ())]
@@ -74,7 +76,6 @@ class TreeWalk:
         self._spans: list[tuple[int, int]] = []
         self._imports: list[Import] = []
         self._tests: list[Intent] = []
-        self._closed: list[_Scope] = []
         self._problem = ""
         self._around: list[Node] = []
         """The nodes around the one that is being read."""
@@ -82,14 +83,7 @@ class TreeWalk:
     def run(self, root: Node) -> ParsedFile:
         """Read all nodes."""
         doc = self._rules.inner_doc(root)
-        for number, node in enumerate(self._nodes(root), 1):
-            self._read(node)
-            if number >= _MOST_NODES or len(self._symbols) >= _MOST_FOUND:
-                self._problem = "only its first part is read: it is too large"
-                break
-            if number % _NODES_BETWEEN == 0 and time.monotonic() > self._last:
-                self._problem = "only its first part is read: it takes too long"
-                break
+        self._walk(root)
         self._close(len(self._data) + 2)
         if not self._problem and root.has_error:
             self._problem = "the parser does not understand all of it"
@@ -104,47 +98,48 @@ class TreeWalk:
             doc[:_MOST_DOC], self._problem,
         )  # fmt: skip
 
-    def _nodes(self, root: Node) -> Iterator[Node]:
-        """Yield the nodes of a tree from its root, without those inside comments and docs."""
-        cursor = root.walk()
-        while True:
-            node = cursor.node
-            if node is None:
+    def _walk(self, root: Node) -> None:
+        """Read the nodes of a tree from its root, without those inside comments and docs."""
+        special, comments, no_code = self._special, self._rules.comments, self._rules.no_code
+        cursor, around, number = root.walk(), self._around, 0
+        while node := cursor.node:
+            number += 1
+            if number % _NODES_BETWEEN == 0 and self._must_stop(number):
                 return
-            yield node
-            if self._enters(node) and cursor.goto_first_child():
-                self._around.append(node)
-                continue
+            kind, start = node.type, node.start_byte
+            if self._scopes[-1].end <= start:
+                self._close(start)
+            while self._blocks and self._blocks[-1] <= start:
+                self._tokens.add(self._blocks.pop(), CLOSE)
+            if kind in special:
+                self._read(node, kind)
+            if kind not in comments and (kind not in no_code or not no_code[kind](node)):
+                if cursor.goto_first_child():
+                    around.append(node)
+                    continue
+                self._token(node, kind, start)
             while not cursor.goto_next_sibling():
                 if not cursor.goto_parent():
                     return
-                self._around.pop()
+                around.pop()
 
-    def _enters(self, node: Node) -> bool:
-        """Tell whether the nodes inside are read."""
-        kind = node.type
-        if kind in self._rules.comments:
-            return False
-        is_doc = self._rules.no_code.get(kind)
-        return is_doc is None or not is_doc(node)
+    def _must_stop(self, number: int) -> bool:
+        """Tell whether a bound is reached after a number of nodes, and note which one."""
+        if number >= _MOST_NODES or len(self._symbols) >= _MOST_FOUND:
+            self._problem = "only its first part is read: it is too large"
+        elif time.monotonic() > self._last:
+            self._problem = "only its first part is read: it takes too long"
+        return bool(self._problem)
 
-    def _read(self, node: Node) -> None:
-        kind, rules, start = node.type, self._rules, node.start_byte
-        if self._scopes[-1].end <= start:
-            self._close(start)
-        while self._blocks and self._blocks[-1] <= start:
-            self._tokens.add(self._blocks.pop(), CLOSE)
-        if kind in rules.comments:
-            self._comments.add(node)
-            return
-        if kind in rules.marks:
-            self._comments.add(node, is_mark=True)
-        if not node.is_named or not node.child_count:
-            self._token(node)
-        if not node.is_named:
+    def _read(self, node: Node, kind: str) -> None:
+        """Read a node of a type that the rules name."""
+        rules = self._rules
+        if kind in rules.comments or kind in rules.marks:
+            self._comments.add(node, is_mark=kind in rules.marks)
+        if not node.is_named or kind in rules.comments:
             return
         if kind in rules.blocks:
-            self._tokens.add(start, OPEN)
+            self._tokens.add(node.start_byte, OPEN)
             self._blocks.append(node.end_byte)
         is_test = kind in self._watched and self._found(node, kind)
         if kind in rules.calls and not is_test:
@@ -275,17 +270,18 @@ class TreeWalk:
             if not missing:
                 return
 
-    def _token(self, node: Node) -> None:
+    def _token(self, node: Node, kind: str, start: int) -> None:
         """Add a leaf to the tokens, unless only formatters care for it."""
-        start = node.start_byte  # the bytes themselves: asking the node takes ten times as long
+        # The bytes themselves: asking the node for its text takes ten times as long.
         text = self._data[start : node.end_byte].decode("utf-8", "replace")
-        around = self._around
-        if text in self._rules.optional or (text in ("(", ")") and _is_layout(around)):
-            return
-        if text == "," and around and around[-1].type == "tuple":
-            text = ",)" if around[-1].named_child_count == 1 else text
-        if node.type in self._rules.quotes:
-            text = text.lower().replace("'", '"').replace('"""', '"')
+        if kind in self._varied:
+            around = self._around
+            if text in self._rules.optional or (text in ("(", ")") and _is_layout(around)):
+                return
+            if text == "," and around and around[-1].type == "tuple":
+                text = ",)" if around[-1].named_child_count == 1 else text
+            if kind in self._rules.quotes:
+                text = text.lower().replace("'", '"').replace('"""', '"')
         self._tokens.add(start, text)
 
 
