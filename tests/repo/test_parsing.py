@@ -197,3 +197,10 @@ def test_a_language_is_told_by_the_first_line() -> None:
 def test_only_files_of_tests_may_hold_python_tests() -> None:
     assert parsing.may_hold_tests("tests/test_a.py", "python")
     assert not parsing.may_hold_tests("src/connection.py", "python")
+
+
+@pytest.mark.parametrize("language", parsing.languages())
+def test_the_docs_list_each_language(language: str) -> None:
+    page = (ROOT / "docs/code.md").read_text(encoding="utf-8")
+    rows = page.partition("## Languages")[2].partition("## What is a symbol")[0]
+    assert f"`{language}`" in rows
