@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 import click
@@ -46,6 +45,8 @@ def made(
 
 def show(call: Call, change: Change | HookChange) -> None:
     """Print the lines that change: to stderr on a terminal, which is asked next."""
+    from difflib import unified_diff  # start-up: the list of commands shows no change
+
     before, after = (text.splitlines() for text in (change.before or "", change.after or ""))
     console = call.stderr if interactive() else call.console
     console.line((place(change.file), "place"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
 
 import pytest
 
@@ -57,6 +57,7 @@ def test_a_command_loads_no_other_command(project: Path) -> None:
 
 @pytest.mark.parametrize("args", [["recall", "tantivy", "--mode", "lexical"], ["notes"], ["tags"]])
 def test_a_plain_question_loads_what_it_needs(real: Run, project: Path, args: list[str]) -> None:
+    time.sleep(0.2)  # what is younger than 0.1 s is read again by the next command
     assert real("sync").code == 0
     needed = {"sqlite3", "tantivy", "blake3"}
     assert loaded(project, args) & (HEAVY - needed) == set()
@@ -68,8 +69,8 @@ def test_help_costs_little_more_than_click() -> None:
     for _ in range(9):  # in turn, so that both meet the same machine
         for name, line in lines.items():
             spent[name].append(seconds(line))
-    # twice when alone; the other core is busy when tests run side by side
-    assert median(spent["help"]) < 3 * median(spent["click"])
+    # twice; the least time is the one that neighbours disturbed least
+    assert min(spent["help"]) < 3 * min(spent["click"])
 
 
 def seconds(line: list[str]) -> float:

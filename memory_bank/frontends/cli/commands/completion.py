@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from memory_bank.frontends.cli import completion_scripts
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.click_adapter import COMPLETE
 from memory_bank.frontends.cli.command import as_command
@@ -31,6 +30,7 @@ _NAMES = ("memory-bank", "mb")
 @click.argument("shell", type=click.Choice(_SHELLS))
 def command(call: Call, *, shell: str) -> int:
     """Print a completion script for a shell."""
+    from memory_bank.frontends.cli import completion_scripts  # start-up
     from memory_bank.frontends.cli.root import root
 
     script = "\n".join(completion_scripts.script(shell, root(), name, COMPLETE) for name in _NAMES)
