@@ -19,6 +19,10 @@ SAME_FILE, IMPORTED, ONLY_ONE = "same file", "imported file", "only symbol of th
 HOW = (SAME_FILE, IMPORTED, ONLY_ONE)
 _OWN = frozenset({"self", "this", "cls", "super", "Self", "@", "$this", "static", "parent"})
 """Words for the object or class around a call."""
+_PACKAGES = frozenset({"go", "java"})
+"""Languages in which the files of a folder see each other's symbols."""
+_IMPLICIT = frozenset({"java", "c_sharp", "cpp", "ruby"})
+"""Languages in which a method may call another one of its class on nothing."""
 _CALLABLE = frozenset({"function", "method", "class", "type", "interface", "enum"})
 
 
@@ -97,7 +101,7 @@ class CallGraph:
         for written in calls:
             if last_part(written) == symbol.symbol.name:
                 one, how = self._meant(written, caller, inside, same)
-                if one is not None and one.number == symbol.number:
+                if one is not None and _name(one) == _name(symbol):
                     return [Call(caller, symbol, written, how)]
         return []
 
@@ -111,11 +115,12 @@ class CallGraph:
         ]
 
     def _named(self, names: Collection[str]) -> dict[str, list[SymbolRow]]:
-        found: dict[str, list[SymbolRow]] = {name: [] for name in names}
+        """Return the symbols of some names, of overloaded ones only the first."""
+        found: dict[str, dict[tuple[str, str], SymbolRow]] = {name: {} for name in names}
         for one in self._table.symbols_in("s.name", sorted(names)):
             if one.symbol.kind in _CALLABLE:
-                found[one.symbol.name].append(one)
-        return found
+                found[one.symbol.name].setdefault(_name(one), one)
+        return {name: list(some.values()) for name, some in found.items()}
 
     def _meant(
         self, written: str, caller: SymbolRow | IntentRow, inside: str, same: Sequence[SymbolRow]
@@ -125,12 +130,14 @@ class CallGraph:
             return None, ""
         receiver, own = _receiver(written)
         here = [one for one in same if one.path == caller.path]
-        if found := _here(here, receiver, inside, own=own):
+        if found := _here(here, receiver, inside, own=own or (not receiver and _implicit(caller))):
             return found, SAME_FILE
         imported = self._imports.imported(caller.path)
-        there = [one for one in same if one.path in imported]
+        there = [one for one in same if one.path in imported or _same_package(one, caller)]
         if there:
-            some = [one for one in there if _taken(one, imported[one.path])] or there
+            none = frozenset[str]()
+            taken = [one for one in there if _taken(one, imported.get(one.path, none))]
+            some = taken or there
             if len(some) > 1:
                 some = _fitting(some, receiver)
             return (some[0], IMPORTED) if len(some) == 1 else (None, "")
@@ -139,6 +146,21 @@ class CallGraph:
             return others[0], SAME_FILE
         outside = [one for one in same if one.path != caller.path and not one.test]
         return (outside[0], ONLY_ONE) if len(outside) == 1 and not here else (None, "")
+
+
+def _name(one: SymbolRow) -> tuple[str, str]:
+    return one.path, one.symbol.qualified
+
+
+def _same_package(one: SymbolRow, caller: SymbolRow | IntentRow) -> bool:
+    """Tell whether a symbol is in a package of the caller's, which it need not import."""
+    folder, other = one.path.rpartition("/")[0], caller.path.rpartition("/")[0]
+    return caller.language in _PACKAGES and folder == other and one.path != caller.path
+
+
+def _implicit(caller: SymbolRow | IntentRow) -> bool:
+    """Tell whether a call on nothing may be one of a method of the same class."""
+    return caller.language in _IMPLICIT
 
 
 def _receiver(written: str) -> tuple[str, bool]:
@@ -153,13 +175,15 @@ def _receiver(written: str) -> tuple[str, bool]:
 def _here(here: Sequence[SymbolRow], receiver: str, inside: str, *, own: bool) -> SymbolRow | None:
     """Return the symbol of the caller's file that a call surely means, if there is one."""
     scope = inside.rpartition(".")[0]
+    wanted: list[SymbolRow] = []
     if own:
         wanted = [one for one in here if one.symbol.qualified.rpartition(".")[0] == scope]
     elif receiver:
         wanted = [one for one in here if _parent(one) == receiver]
-    else:
+    if not receiver:
+        nested = [one for one in here if one.symbol.qualified.startswith(f"{inside}.")]
         bare = [one for one in here if "." not in one.symbol.qualified]
-        wanted = [one for one in here if one.symbol.qualified.startswith(f"{inside}.")] or bare
+        wanted = nested or wanted or bare
     return wanted[0] if wanted else None
 
 

@@ -81,6 +81,41 @@ def test_what_a_call_is_made_on_decides(shop: Path, table: SymbolTable) -> None:
     }
 
 
+def test_files_of_a_package_need_no_import(shop: Path, table: SymbolTable) -> None:
+    write(
+        shop,
+        {
+            "go/store/disk.go": "package store\n\nfunc Open() {\n\treset()\n}\n",
+            "go/store/memory.go": "package store\n\nfunc reset() {}\n",
+            "go/other/memory.go": "package other\n\nfunc reset() {}\n",
+        },
+    )
+    table.refresh()
+    assert callees(table, "disk.go#Open") == {"reset": ("go/store/memory.go#reset", IMPORTED)}
+
+
+def test_overloaded_methods_count_as_one(shop: Path, table: SymbolTable) -> None:
+    write(
+        shop,
+        {
+            "Json.java": (
+                "class Json {\n  int read(String a) { return read(a, 1); }\n"
+                "  int read(String a, int b) { return check(b); }\n"
+                "  int check(int b) { return b; }\n}\n"
+            ),
+            "Main.java": "class Main {\n  int go(Json json) { return json.read(null); }\n}\n",
+        },
+    )
+    table.refresh()
+    graph = CallGraph(table, ImportTargets(table))
+    for one in table.symbols("s.qualified = 'Json.read'"):
+        callers = {call.caller.path: call.how for call in graph.callers(one)}
+        assert callers["Main.java"] == IMPORTED
+    assert callees(table, "Json.check") == {}
+    (check,) = table.symbols("s.qualified = 'Json.check'")
+    assert [call.how for call in graph.callers(check)] == [SAME_FILE]
+
+
 def test_a_test_calls_symbols(table: SymbolTable, graph: CallGraph) -> None:
     (test,) = table.tests("t.symbol = 'test_an_empty_order_is_refused'")
     found = [one.called.symbol.qualified for one in graph.called_by_test(test) if one.called]
