@@ -22,11 +22,16 @@ class Tokens:
 
     def add(self, start: int, text: str) -> None:
         """Add the next token; a comma before a closing bracket is dropped, as formatters add it."""
-        if text in _CLOSING and self._texts and self._texts[-1] == ",":
-            self._texts.pop()
-            self._starts.pop()
+        if text in _CLOSING:
+            self.drop_comma()
         self._starts.append(start)
         self._texts.append(text)
+
+    def drop_comma(self) -> None:
+        """Remove the last token if it is a comma."""
+        if self._texts and self._texts[-1] == ",":
+            self._texts.pop()
+            self._starts.pop()
 
     def fingerprint(self, start: int, end: int) -> str:
         """Return the hex digits of the tokens between two bytes: BLAKE3 of their texts."""

@@ -35,6 +35,21 @@ _NODES_BETWEEN = 200
 """Nodes between two looks at the clock."""
 _BRACKET = re.compile(r"(?<=[(\[]) |,? (?=[)\]])")
 """What line breaks leave inside brackets on one line."""
+_BRACKETED = frozenset(["with_clause", "import_from_statement"])
+_HOLDERS = frozenset(
+    [
+        "assignment",
+        "augmented_assignment",
+        "variable_declarator",
+        "arrow_function",
+        "lambda",
+        "yield",
+        "keyword_argument",
+        "pair",
+        "if_clause",
+    ]
+)
+"""Types of nodes in which brackets around all of it, or of a value, say nothing."""
 _TYPES = frozenset(["class", "interface", "enum", "type"])
 """Kinds whose functions are methods."""
 
@@ -276,7 +291,11 @@ class TreeWalk:
         text = self._data[start : node.end_byte].decode("utf-8", "replace")
         if kind in self._varied:
             around = self._around
-            if text in self._rules.optional or (text in ("(", ")") and _is_layout(around)):
+            if text in self._rules.optional:
+                return
+            if text in ("(", ")") and _is_layout(around):
+                if text == ")":
+                    self._tokens.drop_comma()
                 return
             if text == "," and around and around[-1].type == "tuple":
                 text = ",)" if around[-1].named_child_count == 1 else text
@@ -286,15 +305,12 @@ class TreeWalk:
 
 
 def _is_layout(around: list[Node]) -> bool:
-    """Tell whether brackets hold a whole expression of a statement, as formatters put them."""
-    if len(around) < 2 or around[-1].type != "parenthesized_expression":  # noqa: PLR2004
-        return False
-    holder = around[-2].type
-    return holder.endswith("_statement") or holder in (
-        "assignment",
-        "variable_declarator",
-        "arrow_function",
-    )
+    """Tell whether brackets hold a whole expression or list, as formatters put them."""
+    inner = around[-1].type if around else ""
+    if inner in _BRACKETED or inner not in ("parenthesized_expression", "tuple"):
+        return inner in _BRACKETED
+    holder = around[-2].type if len(around) > 1 else ""
+    return holder.endswith("_statement") or holder in _HOLDERS
 
 
 def _end_line(node: Node) -> int:

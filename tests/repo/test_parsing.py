@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -123,6 +125,58 @@ def test_layout_comments_docs_and_quotes_leave_the_fingerprint(other: str) -> No
 def test_a_change_of_the_code_changes_the_fingerprint(old: str, new: str) -> None:
     text = "def f(a, b):\n    if a:\n        g(a, 'x')\n    return [1, 2]\n"
     assert fingerprint(text.replace(old, new)) != fingerprint(text)
+
+
+def test_a_formatter_leaves_nearly_all_fingerprints() -> None:
+    ruff = Path(sys.executable).with_name("ruff")
+    if not ruff.exists():
+        pytest.skip("ruff is not installed beside Python")
+    options = ["--isolated", "--line-length=60", "--config=format.quote-style='single'", "-"]
+    kept = changed = 0
+    for file in sorted((ROOT / "memory_bank").rglob("*.py"))[::16]:
+        data = file.read_bytes()
+        words = [ruff, "format", *options]
+        other = subprocess.run(words, input=data, capture_output=True, check=True).stdout
+        for one, same in zip(python(data).symbols, python(other).symbols, strict=True):
+            kept += one.fingerprint == same.fingerprint
+            changed += one.fingerprint != same.fingerprint
+    assert kept > 100
+    assert changed < 0.03 * kept  # quotes within texts are escaped in another way
+
+
+FUNCTIONS = {
+    "bash": "scale() {\n  echo $1\n  round two\n}\n",
+    "c": "int scale(int one)\n{\n  one += 2;\n  return round(one);\n}\n",
+    "cpp": "int scale(int one)\n{\n  one += 2;\n  return round(one);\n}\n",
+    "c_sharp": "class A {\n  int Scale(int one) {\n  one += 2;\n  return round(one);\n}\n}\n",
+    "go": "func scale(one int) int {\n  one += 2\n  return round(one)\n}\n",
+    "java": "class A {\n  int scale(int one) {\n  one += 2;\n  return round(one);\n}\n}\n",
+    "javascript": "function scale(one) {\n  one += 2;\n  return round(one);\n}\n",
+    "php": "function scale($one) {\n  $one += 2;\n  return round($one);\n}\n",
+    "python": "def scale(one):\n  one += 2\n  return round(one)\n",
+    "ruby": "def scale(one)\n  one += 2\n  round(one)\nend\n",
+    "rust": "fn scale(one: u8) -> u8 {\n  let two = one + 2;\n  round(two)\n}\n",
+    "tsx": "function scale(one: number) {\n  one += 2;\n  return round(one);\n}\n",
+    "typescript": "function scale(one: number) {\n  one += 2;\n  return round(one);\n}\n",
+}
+
+
+@pytest.mark.parametrize("language", parsing.languages())
+def test_fingerprints_of_each_language(language: str) -> None:
+    def last(text: str) -> tuple[str, int]:
+        start = "<?php\n" if language == "php" else ""
+        found = parsing.parse((start + text).encode(), language).symbols[-1]
+        return found.fingerprint, found.line
+
+    text = FUNCTIONS[language]
+    sign = "#" if language in ("python", "ruby", "bash") else "//"
+    moved = f"{sign} first\n\n\n" + text.replace("  ", "      ").replace("\n", "\n\n")
+    commented = text.replace("\n  ", f" {sign} why\n  ", 2)
+    crlf = text.replace("\n", "\r\n")
+    assert last(moved)[1] > last(text)[1]
+    assert {last(other)[0] for other in (moved, commented, crlf)} == {last(text)[0]}
+    for old, new in (("round", "floor"), ("two" if language == "bash" else "2", "3")):
+        assert last(text.replace(old, new))[0] != last(text)[0]
 
 
 def test_a_tuple_of_one_is_not_its_item() -> None:
