@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _MOST_NODES = 3_000_000
 _MOST_FOUND = 20_000
 """Maximum numbers of nodes, and of symbols, that are read of one file."""
+_MOST_DEPTH = 50
+"""Maximum number of definitions around one that is read; their names qualify it."""
 _MOST_CALLS = 200
 """Maximum number of names that one symbol calls."""
 _MOST_DOC = 4_000
@@ -156,7 +158,8 @@ class TreeWalk:
         if kind in rules.blocks:
             self._tokens.add(node.start_byte, OPEN)
             self._blocks.append(node.end_byte)
-        is_test = kind in self._watched and self._found(node, kind)
+        is_known = kind in self._watched and len(self._scopes) <= _MOST_DEPTH
+        is_test = is_known and self._found(node, kind)
         if kind in rules.calls and not is_test:
             self._called(node, rules.calls[kind])
 

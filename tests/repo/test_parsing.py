@@ -196,6 +196,12 @@ def test_deep_nesting_is_parsed_in_bounded_time(text: str) -> None:
     assert python(text).language == "python"
 
 
+def test_only_the_outer_of_many_nested_definitions_are_kept() -> None:
+    text = "function f() {" * 3_000 + "}" * 3_000
+    found = parsing.parse(text.encode(), "javascript").symbols
+    assert [one.qualified.count(".") for one in found] == list(range(50))
+
+
 def test_a_file_that_takes_too_long_says_so_and_leaves_the_next_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
