@@ -27,6 +27,7 @@ def ask_everything(project: Path) -> bool:
         asked.head(project),
         asked.root_commit(project),
         asked.history(project, project / ".memories"),
+        asked.files(project, ["*.log"]),
         asked.ignores(project, project / ".memories/sessions/a.md"),
         asked.trackable(project, [project / ".memories/facts/bm25.md"]),
         asked.moved(project, ["src/index.py"]) == {},
@@ -384,3 +385,18 @@ def alive(process: int) -> bool:
         return "Z" not in Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
         return False
+
+
+def test_files_are_those_that_are_tracked_or_would_be(project: Path, git: Git) -> None:
+    (project / ".gitignore").write_text("*.log\n")
+    (project / "a.log").write_text("")
+    (project / "new file.py").write_text("")
+    found = asked.files(project)
+    assert found is not None
+    assert {"src/index.py", "new file.py", ".gitignore"} <= set(found)
+    assert "a.log" not in found
+    assert len(found) == len(set(found))
+    left = asked.files(project, ["src/", "new*"])
+    assert left is not None
+    assert set(found) - set(left) == {"src/index.py", "new file.py"}
+    assert asked.files(project, ["--output=x", "-z", "!"]) is not None
