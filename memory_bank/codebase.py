@@ -159,7 +159,7 @@ class Codebase:
                 if report is not None:
                     problem = problem or report.problem
                     waiting += report.waiting
-            unembedded = f"{waiting} passages have no vectors yet: the next searches compute them"
+            unembedded = f"{waiting} passages have no vectors yet: a sync computes them"
             return problem or (unembedded if waiting else "")
 
     def search(

@@ -15,6 +15,7 @@ from memory_bank.index.report import Progress, SyncReport
 from memory_bank.layout import Layout
 from memory_bank.manifest import documents
 from memory_bank.repairs import described
+from memory_bank.repo import git
 
 __all__ = [
     "Changed",
@@ -25,6 +26,7 @@ __all__ = [
     "embed_waiting",
     "follow",
     "sync",
+    "sync_code",
     "watch",
 ]  # fmt: skip
 
@@ -35,6 +37,22 @@ _BETWEEN = 0.01
 def sync(bank: Bank, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
     """Index and embed whatever differs from the files; with `rebuild`, rebuild every index."""
     return bank.rebuild(progress) if rebuild else bank.sync(progress)
+
+
+def sync_code(bank: Bank, progress: Progress | None = None) -> str | None:
+    """Index and embed the code of the bank's work tree, if somebody has asked for it before.
+
+    Returns why that is not complete, or an empty text; None if there was nothing to do.
+    """
+    from memory_bank.codebase import Codebase  # start-up: servers use this module for notes only
+
+    tree = git.worktree(bank.layout.project)
+    if tree is None or not bank.settings.code.enabled:
+        return None
+    with Codebase(tree, bank.settings, place=bank.layout) as code:
+        if not code.table.file.exists():
+            return None
+        return code.catch_up(progress=progress, seconds=float("inf"))
 
 
 @dataclass(frozen=True, slots=True)

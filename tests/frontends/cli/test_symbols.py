@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memory_bank import open_codebase
 from tests.shop import FILES, write
 
 from .conftest import Run
@@ -75,6 +76,17 @@ def test_no_bank_is_needed(mb: Run, shop: Path, git: Callable[..., str]) -> None
     with monkeypatch.context() as patch:
         patch.chdir(shop.parent / "clone")
         assert "walrus" in mb("symbols", "walrus").out
+
+
+def test_sync_embeds_the_code_that_was_asked_for(mb: Run, shop: Path) -> None:
+    with open_codebase(shop) as code:
+        assert mb("sync").err == ""
+        assert not code.table.file.exists()
+        assert code.refresh() == ""
+        assert mb("sync").err == ""
+        found = code.search("symbols", "who charges a customer", 1, mode="semantic")
+    assert (found.mode, found.fallback_reason) == ("semantic", "")
+    assert found.hits[0].path == "shop/orders.py"
 
 
 def test_doctor_tells_what_is_not_indexed_of_the_code(mb: Run, shop: Path) -> None:

@@ -45,6 +45,7 @@ def command(call: Call, *, rebuild: bool, compare: bool) -> int:
             return _compare(call, bank)
         try:
             report = actions.maintenance.sync(bank, rebuild=rebuild, progress=call.progress)
+            problem = actions.maintenance.sync_code(bank, call.progress)
         except KeyboardInterrupt as error:
             raise Interrupted(
                 "interrupted: what is indexed and embedded so far is kept",
@@ -53,6 +54,7 @@ def command(call: Call, *, rebuild: bool, compare: bool) -> int:
     call.answer(report, lambda report: _show(call, report))
     if not call.json:
         call.warn(report.problem)
+        call.warn(problem and f"code: {problem}")
     return FOUND
 
 
