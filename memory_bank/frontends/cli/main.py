@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from types import FrameType
 
-from memory_bank.errors import BadInput, FileNotFound, MemoryBankError, NoteNotFound
+from memory_bank.errors import BadInput, FileNotFound, MemoryBankError, NoteNotFound, SymbolNotFound
 from memory_bank.frontends.cli import click_adapter
 from memory_bank.frontends.cli.call import Interrupted
 from memory_bank.frontends.cli.console import Console, prepare_streams
@@ -24,6 +24,7 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (
     (BadInput, 2),
     (NoteNotFound, 1),
     (FileNotFound, 1),
+    (SymbolNotFound, 1),
     (MemoryBankError, _FAILED),
     (KeyboardInterrupt, _INTERRUPTED),
 )

@@ -23,7 +23,7 @@ COMMANDS = (
     "append ideas/new more", "update ideas/new other", "edit ideas/new --old other --new others",
     "archive ideas/new", "mv ideas/new ideas/newer", "remember others --name ideas/second",
     "merge ideas/newer ideas/second --into ideas/one --text one", "rm ideas/one", "restore ideas/one",
-    "trash list", "banks", "completion bash", "embedder list", "mcp --help", "eval --help", "watch --help", "serve mcp -h",
+    "trash list", "banks", "coupling src/index.py", "symbols build", "completion bash", "embedder list", "mcp --help", "eval --help", "watch --help", "serve mcp -h",
 )  # fmt: skip
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")

@@ -23,6 +23,8 @@ CODES = {
     errors.BadSetting("m", "h"): 2,
     errors.NoBank("m", "h"): 2,
     errors.NoteNotFound("m", "h"): 1,
+    errors.FileNotFound("m", "h"): 1,
+    errors.SymbolNotFound("m", "h"): 1,
     errors.NoteExists("m", "h"): 3,
     errors.Conflict("m", "h"): 3,
     errors.UnreadableNote("m", "h"): 3,
