@@ -12,11 +12,10 @@ if TYPE_CHECKING:
 
 _MOST_LINES = 200
 _OPENS = re.compile(r"^\s*(?:/\*[*!]?|//[/!]?|#+!?|--+|<!--)[ \t]?")
-_CLOSES = re.compile(r"\s*\*+/\s*$")
 _STAR = re.compile(r"^\s*\*(?!/)[ \t]?")
 _TAG = re.compile(
     r"</?(?:summary|remarks|para|param|typeparam|returns|value|exception|example|c|code|see|seealso"
-    r"|paramref|typeparamref|inheritdoc|p|pre)\b[^>]*>"
+    r"|paramref|typeparamref|inheritdoc|p|pre)\b[^<>]*>"
 )
 _NAMED = re.compile(r'<(?:see|seealso|paramref|typeparamref) \w+="(?:\w:)?([^"]*)" ?/>')
 _PARAMETER = re.compile(r'<(?:param|typeparam) name="([^"]*)">')
@@ -84,7 +83,13 @@ def plain(text: str) -> str:
     """Return a comment without its signs."""
     lines = list[str]()
     text = _PARAMETER.sub(r"\1: ", _NAMED.sub(r"\1", _LIMITS.sub("", text)))
-    for line in _CLOSES.sub("", text).split("\n"):
+    for line in _unclosed(text).split("\n"):
         bare = _OPENS.sub("", line) if _OPENS.match(line) else _STAR.sub("", line)
-        lines.append(_CLOSES.sub("", _TAG.sub("", bare)).rstrip())
+        lines.append(_unclosed(_TAG.sub("", bare)).rstrip())
     return "\n".join(lines).strip()
+
+
+def _unclosed(text: str) -> str:
+    """Return a text without the signs that close a comment; without a pattern, to be linear."""
+    bare = text.rstrip()
+    return bare[:-1].rstrip("*").rstrip() if bare.endswith("*/") else text

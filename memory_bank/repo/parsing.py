@@ -21,7 +21,7 @@ from memory_bank.repo.tree_walk import TreeWalk
 if TYPE_CHECKING:
     from tree_sitter import Parser, Tree
 
-VERSION = "6"
+VERSION = "7"
 """It changes whenever files are parsed into other records."""
 _SECONDS = 5.0
 """Time limit of parsing one file."""
@@ -50,7 +50,7 @@ def may_hold_tests(path: str, language: str) -> bool:
 def parse(data: bytes, language: str) -> ParsedFile:
     """Return what is in a file; broken code gives what can be read, and a problem."""
     data = data.removeprefix(_BOM)
-    rules = rules_of(language)
+    rules = rules_of(rules_of(language).really(data) or language)
     tree = _tree(rules.readable(data) if rules.readable else data, rules)
     if tree is None:
         return ParsedFile(language, problem=f"parsing takes longer than {_SECONDS:g} seconds")

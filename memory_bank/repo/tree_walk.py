@@ -6,13 +6,14 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from memory_bank.repo.code import Import, Intent, ParsedFile, Symbol
 from memory_bank.repo.comments import Comments
 from memory_bank.repo.fingerprints import CLOSE, OPEN, Tokens
 from memory_bank.repo.languages.base import (
+    MOST_TEXT,
     Case,
     Definition,
     Rules,
@@ -29,6 +30,8 @@ _MOST_FOUND = 20_000
 """Maximum numbers of nodes, and of symbols, that are read of one file."""
 _MOST_DEPTH = 50
 """Maximum number of definitions around one that is read; their names qualify it."""
+_MOST_AT_ONCE = 200
+"""Maximum number of symbols that one node defines, such as `const A = 1, B = 2`."""
 _MOST_CALLS = 200
 """Maximum number of names that one symbol calls."""
 _MOST_DOC = 4_000
@@ -176,7 +179,7 @@ class TreeWalk:
         defined = rules.define[kind](node) if kind in rules.define else ()
         definitions = (one for one in chain(defined, self._plain(node, kind)) if one.name)
         depth = len(self._scopes)
-        for one in definitions:
+        for one in islice(definitions, _MOST_AT_ONCE):
             del self._scopes[depth:]  # the one before, as in `const A = 1, B = 2`
             self._define(one)
         if test:
@@ -210,7 +213,8 @@ class TreeWalk:
         if one.signature:
             return flat(one.signature)
         end = one.body.start_byte if one.body else one.node.end_byte
-        text = self._data[self._after_attributes(one.node) : end].decode("utf-8", "replace")
+        start = self._after_attributes(one.node)
+        text = self._data[start : min(end, start + 16 * MOST_TEXT)].decode("utf-8", "replace")
         if one.body is None and one.kind == "constant":
             text = text.partition("\n")[0]
         return _BRACKET.sub("", flat(text)).removesuffix("=>").rstrip(" {:=;")

@@ -141,4 +141,5 @@ def test_call(node: Node) -> Case | None:
     block = holder.next_named_sibling
     if title is None or block is None or block.type != "compound_statement":
         return None
-    return Case(unquoted(text_of(title)), "catch2", last=block)
+    said = unquoted(text_of(title)).replace('\\"', '"')
+    return Case(said, "catch2", last=block)

@@ -67,6 +67,8 @@ class Rules(NamedTuple):
     """Types of nodes above a definition that belong to it, such as attributes."""
     attributes: frozenset[str] = frozenset()
     """Types of nodes at the start of a definition that are no part of its signature."""
+    really: Callable[[bytes], str] = lambda _: ""
+    """Returns the language whose rules read a file, by its content; empty for this one."""
     readable: Callable[[bytes], bytes] | None = None
     """Returns the bytes of a file, as many, without what the grammar does not know."""
     entry: str = "language"

@@ -1,14 +1,29 @@
-"""The rules of C; also of headers `.h`, whatever they hold, since their names don't tell."""
+"""The rules of C, and of headers `.h`, which are read by those of C++ if they have its words."""
 
 from __future__ import annotations
 
+import re
+
 from memory_bank.repo.languages import _c_family as family
 from memory_bank.repo.languages.base import Rules
+
+_CPP = re.compile(
+    rb"^[ \t]*(?:namespace[ \t]+[\w:]{1,200}(?:[ \t]+[A-Z_]\S{0,200})?\s{0,20}\{|template\s*<"
+    rb"|(?:public|protected|private)\s*:|class\s+\w[^;{}()\n]{0,200}[{:]"
+    rb"|using\s+(?:namespace\b|\w+\s*=)|enum\s+class\b|constexpr\b)",
+    re.MULTILINE,
+)
+
+
+def _really(data: bytes) -> str:
+    return "cpp" if _CPP.search(data) else ""
+
 
 RULES = Rules(
     name="c",
     suffixes=(".c", ".h"),
     grammar="tree_sitter_c",
+    really=_really,
     kinds={},
     define={
         "function_definition": family.function,

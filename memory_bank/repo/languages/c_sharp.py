@@ -44,11 +44,11 @@ def _fields(node: Node) -> Iterator[Definition]:
 
 def _operator(node: Node) -> Iterator[Definition]:
     name = f"operator{named(node, 'operator')}"
-    yield Definition(name, "function", node, node.child_by_field_name("body"))
+    yield Definition(name, "method", node, node.child_by_field_name("body"))
 
 
 def _destructor(node: Node) -> Iterator[Definition]:
-    yield Definition(f"~{named(node)}", "function", node, node.child_by_field_name("body"))
+    yield Definition(f"~{named(node)}", "method", node, node.child_by_field_name("body"))
 
 
 def _namespace(node: Node) -> Iterator[Definition]:
@@ -99,8 +99,8 @@ RULES = Rules(
         "interface_declaration": "interface",
         "enum_declaration": "enum",
         "delegate_declaration": "type",
-        "method_declaration": "function",
-        "constructor_declaration": "function",
+        "method_declaration": "method",
+        "constructor_declaration": "method",
         "local_function_statement": "function",
     },
     define={

@@ -13,15 +13,20 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
-_EXPORT = re.compile(
-    rb"\b((?:class|struct)[ \t]+)([A-Z][A-Z0-9_]{2,}(?:\([^()\n]*\))?)"
-    rb"(?=[ \t]+[A-Za-z_][\w:]*\s*(?:final\s*)?[:{])"
+_MACRO = rb"[A-Z_][A-Z0-9_]{2,60}(?:\([^()\n]{0,200}\))?"
+_UNKNOWN = re.compile(
+    rb"\b((?:class|struct)[ \t]+)" + _MACRO + rb"(?=[ \t]+[A-Za-z_][\w:]*\s*(?:final\s*)?[:{])"
+    rb"|\b(namespace[ \t]+[\w:]+[ \t]+)" + _MACRO + rb"(?=\s*\{)"
+    rb"|^[ \t]*(?:\w{0,60}(?:NAMESPACE_?(?:BEGIN|END)|(?:BEGIN|END)_NAMESPACE)\w{0,60}|Q_OBJECT)"
+    rb"(?=[ \t\r]*$)",
+    re.MULTILINE,
 )
+"""Macros that the grammar does not know, after `class` and `namespace` and around namespaces."""
 
 
 def _without_macros(data: bytes) -> bytes:
-    """Blank macros between `class` and its name, of which the grammar knows nothing."""
-    return _EXPORT.sub(lambda found: found[1] + b" " * len(found[2]), data)
+    """Blank macros that would hide the definition after them."""
+    return _UNKNOWN.sub(lambda found: (found[1] or found[2] or b"").ljust(len(found[0])), data)
 
 
 def _namespace(node: Node) -> Iterator[Definition]:

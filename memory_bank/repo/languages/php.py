@@ -66,7 +66,7 @@ def _use(node: Node) -> Iterator[Import]:
 
 
 def _include(node: Node) -> Iterator[Import]:
-    if found := _FILE.search(text_of(node)):
+    if found := _FILE.search(flat(text_of(node))):
         target = found[2] or found[3] or ""
         yield Import(f"./{target.lstrip('/')}" if found[1] else target, (), line_of(node))
 
@@ -104,7 +104,7 @@ RULES = Rules(
         "trait_declaration": "class",
         "interface_declaration": "interface",
         "enum_declaration": "enum",
-        "method_declaration": "function",
+        "method_declaration": "method",
         "function_definition": "function",
     },
     define={

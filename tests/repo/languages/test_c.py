@@ -145,3 +145,25 @@ def test_broken_c_gives_what_can_be_read() -> None:
 @pytest.mark.parametrize("path", ["src/cart.c", "include/cart.h"])
 def test_suffixes_of_c(path: str) -> None:
     assert parsing.language_of(path) == "c"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (
+            "namespace shop {\nclass Cart {\n  int total() { return 1; }\n};\n}",
+            "shop shop.Cart shop.Cart.total",
+        ),
+        (
+            "template <class T>\nclass Cart : Base {\n int total() { return 1; }\n};",
+            "Cart Cart.total",
+        ),
+        ("struct Cart {\n public:\n  int total() { return 1; }\n};", "Cart Cart.total"),
+        (
+            "/* class Cart { */\nint class = 1;\nint template(int class) { return class; }",
+            "template",
+        ),
+    ],
+)
+def test_headers_with_words_of_cpp_are_read_by_its_rules(text: str, names: str) -> None:
+    assert [one.qualified for one in c(text).symbols] == names.split()

@@ -193,3 +193,14 @@ def test_broken_cpp_gives_what_can_be_read() -> None:
 @pytest.mark.parametrize("path", ["a.cc", "a.cpp", "a.cxx", "a.hpp", "a.hh", "a.hxx", "a.ipp"])
 def test_suffixes_of_cpp(path: str) -> None:
     assert parsing.language_of(path) == "cpp"
+
+
+def test_macros_do_not_hide_definitions() -> None:
+    found = cpp(
+        "SHOP_BEGIN_NAMESPACE\nnamespace shop SHOP_VISIBLE(default)\n{\n"
+        "class Cart {\n  Q_OBJECT\n public:\n  int total() { return 1; }\n};\n}\nSHOP_END_NAMESPACE\n"
+    )
+    assert [one.qualified for one in found.symbols] == ["shop", "shop.Cart", "shop.Cart.total"]
+    assert found.problem == ""
+    lines = [(one.line, one.end_line) for one in found.symbols]
+    assert lines == [(2, 10), (4, 9), (7, 8)]

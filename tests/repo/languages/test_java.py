@@ -35,6 +35,7 @@ public final class Cart<T extends Item> extends Base implements Priced {
     @Deprecated public int total(
             int tax) throws Full {
         List<T> found = new ArrayList<>();
+        run(new Task() { void start() { go(); } });
         return store.prices().stream().mapToInt(one -> one.cents()).sum()
                 + max(tax, Rates.<T>of(this.count));
     }
@@ -89,7 +90,7 @@ def test_definitions_of_java() -> None:
     found = {one.qualified: one for one in java(CART).symbols}
     assert [(one.kind, name) for name, one in found.items()] == [
         ("class", "Cart"), ("constant", "Cart.LIMIT"), ("constant", "Cart.LEAST"),
-        ("method", "Cart.Cart"), ("method", "Cart.total"), ("class", "Cart.Line"),
+        ("method", "Cart.Cart"), ("method", "Cart.total"), ("method", "Cart.total.start"), ("class", "Cart.Line"),
         ("method", "Cart.Line.Line"), ("method", "Cart.Line.sum"), ("enum", "Cart.State"),
         ("method", "Cart.State.close"), ("method", "Cart.State.next"),
         ("class", "Cart.Builder"), ("method", "Cart.Builder.build"), ("interface", "Priced"),
@@ -101,9 +102,9 @@ def test_definitions_of_java() -> None:
         "public final class Cart<T extends Item> extends Base implements Priced"
     )
     assert cart.doc == "What a customer wants to buy.\n\n@param <T> items"
-    assert (cart.line, cart.end_line) == (7, 44)
+    assert (cart.line, cart.end_line) == (7, 45)
     assert total.signature == "public int total(int tax) throws Full"
-    assert (total.line, total.end_line) == (25, 32)
+    assert (total.line, total.end_line) == (25, 33)
     assert found["Cart.LIMIT"].signature == "public static final int LIMIT = 50, LEAST = 1"
     assert found["Cart.LIMIT"].doc == "The most items."
     assert found["Cart.Cart"].doc == "Starts without items."
@@ -113,7 +114,18 @@ def test_definitions_of_java() -> None:
 def test_calls_of_java() -> None:
     found = {one.qualified: one.calls for one in java(CART).symbols}
     assert set(found["Cart.total"]) == {
-        *("ArrayList", "store.prices", "stream", "mapToInt", "one.cents", "sum", "max", "of"),
+        *(
+            "run",
+            "Task",
+            "ArrayList",
+            "store.prices",
+            "stream",
+            "mapToInt",
+            "one.cents",
+            "sum",
+            "max",
+            "of",
+        ),
     }
     assert found["Cart.Line.Line"] == ("Checks.positive",)
     assert found["Cart.Line.sum"] == ()

@@ -192,3 +192,8 @@ def test_suffixes_of_php(path: str) -> None:
 
 def test_programs_of_php() -> None:
     assert parsing.language_of("bin/console", "#!/usr/bin/env php") == "php"
+
+
+def test_one_line_defines_a_bounded_number_of_constants() -> None:
+    text = "<?php\nconst " + ", ".join(f"A{number} = {number}" for number in range(20_000)) + ";"
+    assert [one.name for one in php(text).symbols] == [f"A{number}" for number in range(200)]
