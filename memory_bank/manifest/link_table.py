@@ -64,6 +64,15 @@ def to_ghost(manifest: Manifest, ghost: str) -> list[LinkRow]:
     return _rows(manifest, f"{where} ORDER BY source.key, links.line", [ghost])
 
 
+def to_code(manifest: Manifest, file: str, start: str) -> list[LinkRow]:
+    """Return the links to the ghost of a file, case ignored, and to ghosts that start so."""
+    where = (
+        "links.dest IS NULL AND (lower(links.ghost) = lower(?1)"
+        f" OR substr(links.ghost, 1, length(?2)) = ?2) AND {_LIVE}"
+    )
+    return _rows(manifest, f"{where} ORDER BY source.key, links.line", [file, start])
+
+
 def all_links(manifest: Manifest) -> list[LinkRow]:
     """Return every link of every document."""
     return _rows(manifest, f"{_LIVE} ORDER BY source.key, links.line, links.id", [])

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from memory_bank.actions.editor.goals import goals
+from memory_bank.actions.editor.goals import goals, symbols
 from memory_bank.actions.editor.texts import Texts
 from memory_bank.bank import Bank, View
 from memory_bank.manifest import documents
@@ -19,7 +19,7 @@ from memory_bank.repo import git
 
 MAX_CHOICES = 200
 """Choices of one answer; the editor asks again as more is typed."""
-Kind = Literal["note", "title", "alias", "heading", "block", "file", "value"]
+Kind = Literal["note", "title", "alias", "heading", "block", "file", "symbol", "value"]
 
 _OPEN = re.compile(r"\[\[([^\[\]\r\n]*)\Z")
 _REST = re.compile(r"[^\[\]|\r\n]*?(?=\]\]|\|)|")
@@ -94,10 +94,13 @@ def _in_link(here: _Here) -> Choices:
     link = Link(target, "wiki", 1)
     goal = goals(here.texts, here.path, [link])[0]
     note = here.texts.note(goal.path) if goal.path else None
-    if note is None:
+    if note is None and not (goal.file and mark == "#"):
         return Choices()
-    parts = _headings(note) if mark == "#" else _blocks(note)
     kind: Kind = "heading" if mark == "#" else "block"
+    if note is None:
+        kind, parts = "symbol", _symbols(goal.file)
+    else:
+        parts = _headings(note) if mark == "#" else _blocks(note)
     found = [
         here.choice(name, kind, here.typed[: len(here.typed) - len(part)] + name, detail)
         for name, detail in parts
@@ -122,6 +125,11 @@ def _headings(note: Note) -> Iterator[tuple[str, str]]:
         name = section.headings[-1] if section.level else ""
         if name and not _NOT_IN_TARGET.search(name):
             yield name, " > ".join(section.headings[:-1])
+
+
+def _symbols(file: str) -> Iterator[tuple[str, str]]:
+    for symbol in symbols(file):
+        yield symbol.qualified, symbol.signature[:80]
 
 
 def _blocks(note: Note) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank import note_rows
+from memory_bank.actions.editor.source_file import MAX_CHARACTERS, parsed
 from memory_bank.actions.editor.texts import Texts, WrittenLink, links_of
 from memory_bank.bank import Bank, View
 from memory_bank.errors import BadName
@@ -17,6 +18,7 @@ from memory_bank.manifest import link_resolution, link_table
 from memory_bank.notes import name_forms, names, note_parser
 from memory_bank.notes.link_targets import Target, target_of
 from memory_bank.notes.note import Link, Note, Section
+from memory_bank.repo.code import Symbol
 
 MAX_SOURCES = 2_000
 """Notes that are read for the links to one note; those of further ones are not listed."""
@@ -160,6 +162,8 @@ def _goal(texts: Texts, path: str, link: Link, target: Target, meant: Sequence[s
         return Goal(problem=problem, candidates=near, ghost=target.ghost)
     if not meant:
         file, line = project_file(texts.bank, target.ghost)
+        if file and link.heading:
+            line = next((one.line for one in symbols(file) if one.qualified == link.heading), line)
         return Goal(file=file, line=line, ghost=target.ghost)
     (goal,) = meant
     file = str(texts.bank.roots.file(goal))
@@ -195,6 +199,17 @@ def project_file(bank: Bank, name: str) -> tuple[str, int]:
         except (OSError, RuntimeError):  # too long a name, or a loop of symbolic links
             continue
     return "", 1
+
+
+def symbols(file: str) -> tuple[Symbol, ...]:
+    """Return the symbols of a source file; none for one that can't be read as such."""
+    try:
+        with Path(file).open("rb") as opened:
+            data = opened.read(MAX_CHARACTERS)
+    except OSError:
+        return ()
+    found = parsed(file, data.decode("utf-8", errors="replace"))
+    return found.symbols if found else ()
 
 
 def _with_line(name: str) -> list[tuple[str, int]]:

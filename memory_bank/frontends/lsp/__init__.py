@@ -22,5 +22,8 @@ if TYPE_CHECKING:
     from memory_bank.frontends.lsp import (
         navigation as navigation,
     )
+    from memory_bank.frontends.lsp import (
+        source_code as source_code,
+    )
 
 __getattr__ = modules_of(__name__)

@@ -14,6 +14,7 @@ from lsprotocol.types import (
 )
 from pygls.uris import from_fs_path, to_fs_path
 
+from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.frontends.lsp.positions import UTF16, Positions
 
 
@@ -98,3 +99,8 @@ def file_at(uri: str) -> str:
     """Return the absolute path of a `file:` URI; empty for other URIs."""
     file = to_fs_path(uri)
     return file if file and Path(file).is_absolute() else ""
+
+
+def is_note(uri: str) -> bool:
+    """Tell whether a file is Markdown, which may be a note, by its name."""
+    return file_at(uri).endswith(NOTE_SUFFIXES)

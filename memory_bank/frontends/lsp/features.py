@@ -7,9 +7,11 @@ from typing import Any
 from lsprotocol import types
 
 from memory_bank.frontends import lsp
+from memory_bank.frontends.lsp.buffers import file_at, is_note
+from memory_bank.frontends.lsp.clock import ADD_NOTE
 from memory_bank.frontends.lsp.server import (
+    CHANGE_SECONDS,
     NOTES,
-    RENAME_SECONDS,
     NotesServer,
 )
 
@@ -21,6 +23,7 @@ def built(named: str | None = None) -> NotesServer:
     _add_documents(server)
     _add_navigation(server)
     _add_changes(server)
+    _add_code(server)
     return server
 
 
@@ -85,7 +88,11 @@ def _add_navigation(server: NotesServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:
         uri = params.text_document.uri
-        return await server.ask(uri, lambda asked: lsp.navigation.hover(asked, params), None)
+        if is_note(uri):
+            return await server.ask(uri, lambda asked: lsp.navigation.hover(asked, params), None)
+        return await server.ask_code(
+            uri, lambda asked: lsp.source_code.hover(asked, params, server.clock), None
+        )
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     async def symbols(
@@ -116,7 +123,7 @@ def _add_changes(server: NotesServer) -> None:
     async def rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
         uri = params.text_document.uri
         return await server.ask(
-            uri, lambda asked: lsp.changes.renamed(asked, params), None, RENAME_SECONDS
+            uri, lambda asked: lsp.changes.renamed(asked, params), None, CHANGE_SECONDS
         )
 
     @server.feature(
@@ -127,7 +134,7 @@ def _add_changes(server: NotesServer) -> None:
             return None
         uri = params.files[0].old_uri
         return await server.ask(
-            uri, lambda asked: lsp.changes.moved(asked, params.files), None, RENAME_SECONDS
+            uri, lambda asked: lsp.changes.moved(asked, params.files), None, CHANGE_SECONDS
         )
 
     @server.feature(
@@ -136,4 +143,32 @@ def _add_changes(server: NotesServer) -> None:
     )
     async def actions(params: types.CodeActionParams) -> list[types.CodeAction]:
         uri = params.text_document.uri
+        if not is_note(uri):
+            return await server.ask_code(
+                uri, lambda asked: lsp.source_code.code_actions(asked, params), []
+            )
         return await server.ask(uri, lambda asked: lsp.changes.code_actions(asked, params), [])
+
+
+def _add_code(server: NotesServer) -> None:
+    @server.feature(types.TEXT_DOCUMENT_CODE_LENS)
+    async def lenses(params: types.CodeLensParams) -> list[types.CodeLens]:
+        uri = params.text_document.uri
+        if is_note(uri):
+            return []
+        return await server.ask_code(uri, lambda asked: lsp.source_code.lenses(asked, params), [])
+
+    @server.command(ADD_NOTE)
+    async def add_note(uri: str, qualified: str) -> None:
+        made = await server.ask_code(
+            uri, lambda asked: lsp.source_code.add_note(asked, qualified), "", CHANGE_SECONDS
+        )
+        if not made:
+            return
+        window = server.client_capabilities.window
+        if window and window.show_document and window.show_document.support:
+            shown = types.ShowDocumentParams(made, take_focus=True)
+            await server.window_show_document_async(shown)
+        else:
+            said = types.ShowMessageParams(types.MessageType.Info, f"made {file_at(made)}")
+            server.window_show_message(said)

@@ -25,16 +25,20 @@ from memory_bank import __version__
 from memory_bank.errors import MemoryBankError, NoBank
 from memory_bank.frontends import lsp
 from memory_bank.frontends.lsp.banks import Banks, OpenBank
-from memory_bank.frontends.lsp.buffers import Buffers, Editor, file_at, uri_of
+from memory_bank.frontends.lsp.buffers import Buffers, Editor, file_at, is_note, uri_of
+from memory_bank.frontends.lsp.clock import Clock
+from memory_bank.frontends.lsp.codebases import Codebases
 from memory_bank.frontends.stdio import claim
 
 if TYPE_CHECKING:
     from memory_bank.actions.maintenance import Changed
     from memory_bank.frontends.lsp.asked import Asked
+    from memory_bank.frontends.lsp.source_code import AskedCode
 
 READ_SECONDS = 2.0
 """Seconds after which a request that changes nothing is answered with nothing."""
-RENAME_SECONDS = 30.0
+CHANGE_SECONDS = 30.0
+"""Seconds that a rename, or a new note, may take."""
 _TYPING_SECONDS = 0.2
 """Seconds without a key before the problems of a text are searched."""
 _RULES_SECONDS = 0.5
@@ -64,6 +68,8 @@ class NotesServer(LanguageServer):
         # pygls's own thread only reads stdin
         super().__init__("memory-bank", __version__, max_workers=1)
         self.banks = Banks(named, self._changed)
+        self.codebases = Codebases()
+        self.clock = Clock()
         self.buffers = Buffers()
         self.exit_code = 0
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="request")
@@ -85,7 +91,7 @@ class NotesServer(LanguageServer):
     ) -> Answer:
         """Answer a request about a file in a thread; `empty` without a bank, or if it is late.
 
-        Raises Refused.
+        Raises Refused if there is a reason why a change can't be made.
         """
         editor = self._editor()
 
@@ -98,10 +104,39 @@ class NotesServer(LanguageServer):
 
         return await self.run(work, empty, seconds)
 
+    async def ask_code(
+        self,
+        uri: str,
+        answer: Callable[[AskedCode], Answer],
+        empty: Answer,
+        seconds: float = READ_SECONDS,
+    ) -> Answer:
+        """Answer a request about a source file as `ask` does; `empty` outside a work tree."""
+        editor = self._editor()
+        asked: list[AskedCode] = []
+
+        def work() -> Answer:
+            file = os.path.normpath(file_at(uri)) if file_at(uri) else ""
+            shared = self.codebases.of(Path(file)) if file else None
+            if shared is None or not shared.enabled:
+                return empty
+            shared.update()
+            opened = self.banks.of(Path(file))
+            asked.append(lsp.source_code.AskedCode(shared, opened, editor, file))
+            return answer(asked[0])
+
+        found = await self.run(work, empty, seconds)
+        for rest in asked[0].after if asked else ():
+            self._pool.submit(rest)
+        return found
+
     async def run(
         self, work: Callable[[], Answer], empty: Answer, seconds: float = READ_SECONDS
     ) -> Answer:
-        """Run work in a thread, and wait for it so many seconds; raise Refused."""
+        """Run work in a thread, and wait for it so many seconds.
+
+        An error of a change, which has CHANGE_SECONDS, is raised as Refused; others are logged.
+        """
         running = asyncio.get_running_loop().run_in_executor(self._pool, self._counted, work)
         try:
             return await asyncio.wait_for(asyncio.shield(running), seconds)
@@ -112,7 +147,10 @@ class NotesServer(LanguageServer):
             return empty
         except MemoryBankError as error:
             message = f"{error.message}; {error.hint}" if error.hint else error.message
-            raise Refused(message) from error
+            if seconds == CHANGE_SECONDS:
+                raise Refused(message) from error
+            _log.warning("%s: %s", error.code, message)
+            return empty
 
     def _counted(self, work: Callable[[], Answer]) -> Answer:
         self._running += 1
@@ -140,7 +178,10 @@ class NotesServer(LanguageServer):
 
     def check(self, uri: str, seconds: float = _TYPING_SECONDS) -> None:
         """Publish the problems of a note soon, unless it changes again before."""
-        self.later(uri, seconds, lambda: self._publish(uri))
+        if is_note(uri):
+            self.later(uri, seconds, lambda: self._publish(uri))
+        else:
+            self.later(uri, seconds, lambda: self.ask_code(uri, _update, None))
 
     def later(self, what: object, seconds: float, work: Callable[[], Any]) -> None:
         """Do work after some seconds, instead of what waits for the same reason."""
@@ -167,7 +208,7 @@ class NotesServer(LanguageServer):
 
     async def _publish(self, uri: str) -> None:
         version = self.buffers.version(uri)
-        found = await self.ask(uri, self._problems, None, 30)
+        found = await self.ask(uri, self._problems, None, 20)
         if found is None or version != self.buffers.version(uri):
             return
         if found or uri in self._shown or version is not None:
@@ -188,6 +229,11 @@ class NotesServer(LanguageServer):
     def _bank_changed(self, opened: OpenBank, changed: Changed) -> None:
         for uri in self.buffers.uris():
             self.check(uri)
+        workspace = self.client_capabilities.workspace
+        if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
+            self.later(
+                "lenses", _RULES_SECONDS, partial(self.workspace_code_lens_refresh_async, None)
+            )
         runs = opened in self._stale
         paths = (*changed.added, *changed.changed, *changed.removed)
         self._stale.setdefault(opened, set()).update(paths)
@@ -212,6 +258,7 @@ class NotesServer(LanguageServer):
         """Stop all work; work that goes on for long is ended with the process."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         self.banks.close()
+        self.codebases.close()
         end = time.monotonic() + _CLOSE_SECONDS
         while self._running and time.monotonic() < end:
             time.sleep(0.01)
@@ -239,6 +286,10 @@ def serve_stdio(server: NotesServer) -> int:
 
 def _open(asked: Asked) -> None:
     """Ask nothing: the bank has been opened for it."""
+
+
+def _update(asked: AskedCode) -> None:
+    """Ask nothing: the code is updated in its own thread."""
 
 
 def _is_fault(record: logging.LogRecord) -> bool:

@@ -26,6 +26,7 @@ CAN = types.ClientCapabilities(
                 types.ResourceOperationKind.Rename,
             ],
         ),
+        code_lens=types.CodeLensWorkspaceClientCapabilities(refresh_support=True),
         file_operations=types.FileOperationClientCapabilities(will_rename=True),
     ),
     text_document=types.TextDocumentClientCapabilities(
@@ -56,6 +57,8 @@ class Editor:
 
     def __init__(self, *folders: Path, home: Path, capabilities: types.ClientCapabilities = CAN, words: tuple[str, ...] = ("--stdio",)) -> None:  # fmt: skip
         self.folders = folders
+        self.home = home
+        self.lens_refreshes = 0
         self.diagnostics: dict[str, types.PublishDiagnosticsParams] = {}
         self.messages: list[str] = []
         self.documents: list[types.ShowDocumentParams] = []
@@ -173,6 +176,10 @@ class Editor:
         @client.feature(types.WINDOW_SHOW_MESSAGE)
         def shown(params: types.ShowMessageParams) -> None:
             self.messages.append(params.message)
+
+        @client.feature(types.WORKSPACE_CODE_LENS_REFRESH)
+        def refresh(*_: object) -> None:
+            self.lens_refreshes += 1
 
         @client.feature(types.WINDOW_SHOW_DOCUMENT)
         def show(params: types.ShowDocumentParams) -> types.ShowDocumentResult:

@@ -1,0 +1,180 @@
+"""What is known of the symbol under the cursor: its doc, calls, notes, coupling and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from memory_bank.actions.editor.citations import Citation, Named, citations, with_sentence
+from memory_bank.actions.editor.source_file import around, parsed
+from memory_bank.bank import Bank
+from memory_bank.codebase import Codebase
+from memory_bank.repo import symbol_lookup
+from memory_bank.repo.code import ParsedFile, Symbol
+from memory_bank.repo.code_database import SymbolRow, last_part
+from memory_bank.repo.coupling import LOW, RISKS, Coupled
+from memory_bank.repo.test_guards import CONFIDENCE, NAMED
+
+MAX_CALLS = 8
+MAX_PURPOSE = 400
+"""Characters of the doc text."""
+_SURE = CONFIDENCE[NAMED]
+"""Confidence from which a test counts as a guard here."""
+_RISK = {word: number for number, (word, _, _) in enumerate(RISKS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Pointed:
+    """The symbol that an identifier means."""
+
+    symbol: Symbol
+    path: str
+    """Of its file, below the work tree."""
+    row: SymbolRow | None
+    """In the table, if it is known there."""
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolContext:
+    """A symbol with its context; what is not known is empty."""
+
+    name: str
+    id: str
+    purpose: str
+    calls: tuple[str, ...]
+    note: Citation | None = None
+    coupled: Coupled | None = None
+    guards: tuple[str, ...] = ()
+    """What the tests that guard it say, the surest first."""
+
+
+def pointed(code: Codebase, path: str, text: str, line: int, word: str) -> Pointed | None:
+    """Return the symbol that an identifier on a line means.
+
+    That is the definition around it, what the definition around it calls by that name, or the only
+    symbol of that name, in the file or at all. The table is asked as it is.
+    """
+    file = parsed(path, text)
+    if file is None or not word:
+        return None
+    enclosing = around(file, line)
+    own = next((one for one in enclosing if one.name == word), None)
+    if own:
+        return Pointed(own, path, _row(code, path, own.qualified))
+    called = _called(code, path, enclosing, word)
+    if called:
+        return Pointed(called.symbol, called.path, called)
+    here = [one for one in file.symbols if one.name == word]
+    if len(here) == 1:
+        return Pointed(here[0], path, _row(code, path, here[0].qualified))
+    named = code.table.symbols("s.name = ? AND NOT s.test", word) if not here else []
+    return Pointed(named[0].symbol, named[0].path, named[0]) if len(named) == 1 else None
+
+
+def context(
+    code: Codebase, one: Pointed, bank: Bank | None, coupled: Sequence[Coupled] = ()
+) -> SymbolContext:
+    """Return a symbol's context; `coupled` are the files that change with its file."""
+    plain = SymbolContext(
+        name=one.symbol.qualified,
+        id=one.row.id if one.row else "",
+        purpose=_purpose(one.symbol.doc),
+        calls=_calls(code, one),
+    )
+    return SymbolContext(
+        plain.name,
+        plain.id,
+        plain.purpose,
+        plain.calls,
+        note=_note(code, one, bank) if bank else None,
+        coupled=riskiest(coupled),
+        guards=_guards(code, one.row) if one.row else (),
+    )
+
+
+def riskiest(coupled: Sequence[Coupled]) -> Coupled | None:
+    """Return the coupled file of the highest risk, the strongest of these; none of low risk."""
+    risky = [one for one in coupled if one.risk != LOW]
+    return min(risky, key=lambda one: (_RISK[one.risk], -one.fused_score), default=None)
+
+
+def file_citations(
+    code: Codebase, bank: Bank, path: str, file: ParsedFile
+) -> dict[str, list[Citation]]:
+    """Return what cites a file, by the symbols' names; by an empty one what cites all of it."""
+    rows = {row.symbol.qualified: row.id for row in symbol_lookup.in_file(code.table, path)}
+    named = [Named(rows.get(one.qualified, ""), one.qualified) for one in file.symbols]
+    found: dict[str, list[Citation]] = {}
+    for one in citations(bank, below_project(code, bank, path), named):
+        found.setdefault(one.symbol, []).append(one)
+    return found
+
+
+def below_project(code: Codebase, bank: Bank, path: str) -> str:
+    """Return a path below the work tree as one below the bank's project."""
+    file = code.root / path
+    project = bank.layout.project
+    return file.relative_to(project).as_posix() if file.is_relative_to(project) else path
+
+
+def below_tree(code: Codebase, file: str) -> str:
+    """Return the path below the work tree of a file; empty for one outside."""
+    for form in (Path(file), Path(file).resolve()):
+        if form.is_relative_to(code.root):
+            return form.relative_to(code.root).as_posix()
+    return ""
+
+
+def _row(code: Codebase, path: str, qualified: str) -> SymbolRow | None:
+    rows = code.table.symbols("f.path = ? AND s.qualified = ?", path, qualified)
+    return rows[0] if rows else None
+
+
+def _called(code: Codebase, path: str, enclosing: Sequence[Symbol], word: str) -> SymbolRow | None:
+    graph = code.relations().calls
+    for outer in enclosing:
+        row = _row(code, path, outer.qualified)
+        for one in graph.callees(row) if row else ():
+            if one.called is not None and last_part(one.written) == word:
+                return one.called
+    return None
+
+
+def _purpose(doc: str) -> str:
+    """Return the first paragraph of a doc comment on one line."""
+    text = " ".join(doc.strip().partition("\n\n")[0].split())
+    return text if len(text) <= MAX_PURPOSE else f"{text[: MAX_PURPOSE - 1]}…"
+
+
+def _calls(code: Codebase, one: Pointed) -> tuple[str, ...]:
+    """Return what a symbol calls, as written: what is known of it, else all."""
+    written = list(one.symbol.calls)
+    if one.row is not None:
+        known = [
+            call.written
+            for call in code.relations().calls.callees(one.row)
+            if call.called is not None and call.written in written
+        ]
+        written = known or written
+    more = ("…",) if len(written) > MAX_CALLS else ()
+    return (*written[:MAX_CALLS], *more)
+
+
+def _note(code: Codebase, one: Pointed, bank: Bank) -> Citation | None:
+    """Return the latest note that cites a symbol, else its file."""
+    named = [Named(one.row.id if one.row else "", one.symbol.qualified)]
+    found = citations(bank, below_project(code, bank, one.path), named)
+    best = next((cited for cited in found if cited.symbol), next(iter(found), None))
+    return with_sentence(bank, best) if best else None
+
+
+def _guards(code: Codebase, row: SymbolRow) -> tuple[str, ...]:
+    guards = code.relations().guards.of_symbol(row)
+    sure = [one for one in guards if one.confidence >= _SURE]
+    return tuple(dict.fromkeys(one.test.intent.title for one in sure))
+
+
+def stem(path: str) -> str:
+    """Return the name of a file without its folder and suffix."""
+    return PurePosixPath(path).stem

@@ -1,0 +1,193 @@
+"""Answers in source files: hovers, code lenses, and notes on symbols."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from lsprotocol.types import (
+    CodeAction,
+    CodeActionKind,
+    CodeActionParams,
+    CodeLens,
+    CodeLensParams,
+    Command,
+    Hover,
+    HoverParams,
+    Location,
+    MarkupContent,
+    MarkupKind,
+    Position,
+    Range,
+)
+
+from memory_bank.actions.editor import source_file, symbol_context, symbol_note
+from memory_bank.actions.editor.citations import Citation, counted
+from memory_bank.actions.editor.symbol_context import SymbolContext
+from memory_bank.bank import Bank
+from memory_bank.frontends.fencing import one_line
+from memory_bank.frontends.lsp import markdown
+from memory_bank.frontends.lsp.banks import OpenBank
+from memory_bank.frontends.lsp.buffers import Editor, uri_of
+from memory_bank.frontends.lsp.clock import ADD_NOTE, SHOW_REFERENCES, Clock
+from memory_bank.frontends.lsp.positions import Positions, positions
+from memory_bank.serving.shared_code import SharedCode
+
+_UNITS = ((1, 60, "m"), (60, 1440, "h"), (1440, 86_400, "d"), (43_200, 525_600, "mo"))
+"""Minutes of a unit, minutes below which it is used, and its sign."""
+
+
+class AskedCode:
+    """A request about a source file, in a worker thread."""
+
+    def __init__(
+        self, shared: SharedCode, opened: OpenBank | None, editor: Editor, file: str
+    ) -> None:
+        """Take the code of the file's work tree, and its bank if there is one."""
+        self.shared = shared
+        self.editor = editor
+        self.file = file
+        self.bank: Bank | None = opened.shared.bank() if opened else None
+        self.path = symbol_context.below_tree(shared.code, file)
+        self.after: list[Callable[[], object]] = []
+        """What is left to do after the answer."""
+
+    @cached_property
+    def text(self) -> str:
+        """The file's text in the editor."""
+        buffer = self.editor.buffers.get(self.file)
+        return buffer.text if buffer else ""
+
+    @property
+    def lines(self) -> Positions:
+        """The lines of the file."""
+        return positions(self.text, self.editor.encoding)
+
+
+def hover(asked: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
+    """Return what is known of the symbol under the cursor."""
+    code = asked.shared.code
+    if not asked.path or not asked.text:
+        return None
+    offset = asked.lines.offset(params.position)
+    word, start, end = source_file.word_at(asked.text, offset)
+    line = params.position.line + 1
+    with code.lock:
+        one = symbol_context.pointed(code, asked.path, asked.text, line, word)
+        if one is None:
+            return None
+        coupled = asked.shared.coupled(one.path)
+        found = symbol_context.context(code, one, asked.bank, coupled)
+    if found.id and clock.due(found.id):
+        asked.after.append(lambda: code.count_access([found.id]))
+    return Hover(_markup(asked, found), asked.lines.range(start, end))
+
+
+def lenses(asked: AskedCode, _: CodeLensParams) -> list[CodeLens]:
+    """Return the number of notes that cite the file, and each of its symbols."""
+    file = source_file.parsed(asked.path, asked.text) if asked.path else None
+    if file is None or asked.bank is None:
+        return []
+    code = asked.shared.code
+    with code.lock:
+        cited = symbol_context.file_citations(code, asked.bank, asked.path, file)
+    places = {one.symbol.qualified: (one.start, one.end) for one in _places(asked)}
+    uri = asked.editor.buffers[asked.file].uri
+    return [
+        _lens(uri, asked.lines.range(*places.get(name, (0, 0))), found)
+        for name, found in cited.items()
+    ]
+
+
+def code_actions(asked: AskedCode, params: CodeActionParams) -> list[CodeAction]:
+    """Return the action that makes a note on the symbol at the cursor."""
+    file = source_file.parsed(asked.path, asked.text) if asked.path else None
+    if file is None or asked.bank is None:
+        return []
+    line = params.range.start.line + 1
+    symbol = next(iter(source_file.around(file, line)), None)
+    if symbol is None:
+        return []
+    uri = asked.editor.buffers[asked.file].uri
+    title = f"Add a note on {one_line(symbol.qualified)}"
+    command = Command(title, ADD_NOTE, arguments=[uri, symbol.qualified])
+    return [CodeAction(title=title, kind=CodeActionKind.Empty, command=command)]
+
+
+def add_note(asked: AskedCode, qualified: str) -> str:
+    """Make a note on a symbol, and return the URI of its file; empty without a bank."""
+    if asked.bank is None or not asked.path:
+        return ""
+    path = symbol_context.below_project(asked.shared.code, asked.bank, asked.path)
+    return uri_of(symbol_note.create(asked.bank, path, qualified))
+
+
+def of_symbol(found: SymbolContext, now: float) -> str:
+    """Return the hover of a symbol; its context, if there is any, is below a rule."""
+    parts = [f"## {markdown.code(found.name)}"]
+    if found.purpose:
+        parts.append(f"**Purpose:** {markdown.escaped(found.purpose)}")
+    if found.calls:
+        calls = ", ".join(one if one == "…" else markdown.code(one) for one in found.calls)
+        parts.append(f"**Dependencies:** calls {calls}")
+    context = "  \n".join(_context(found, now))
+    if context:
+        parts.append(f"---\n{context}")
+    return "\n\n".join(parts)
+
+
+def _context(found: SymbolContext, now: float) -> list[str]:
+    lines = []
+    if found.note:
+        sentence = markdown.escaped(_short(found.note.sentence))
+        lines.append(f'📝 *"{sentence}"* ({ago(now - found.note.updated)})')
+    if found.coupled:
+        name = markdown.escaped(Path(found.coupled.file).name)
+        share = f"{found.coupled.confidence:.0%}"
+        lines.append(f"⚠️ *Co-changes with {name} ({share}, {found.coupled.risk})*")
+    if found.guards:
+        count = len(found.guards)
+        names = ", ".join(markdown.escaped(_short(one)) for one in found.guards[:3])
+        lines.append(f"🧪 *{count} test guard{'s' if count > 1 else ''}: {names}*")
+    return lines
+
+
+def ago(seconds: float) -> str:
+    """Return how long ago something was: `5m ago`, `3h ago`, `2d ago`, `4mo ago`, `2y ago`."""
+    minutes = max(0, int(seconds // 60))
+    if minutes < 1:
+        return "just now"
+    for size, limit, unit in _UNITS:
+        if minutes < limit:
+            return f"{minutes // size}{unit} ago"
+    return f"{minutes // 525_600}y ago"
+
+
+def _short(text: str, most: int = 160) -> str:
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def _markup(asked: AskedCode, found: SymbolContext) -> MarkupContent:
+    text = of_symbol(found, time.time())
+    documents = asked.editor.capabilities.text_document
+    wanted = documents.hover.content_format if documents and documents.hover else None
+    if wanted and MarkupKind.Markdown not in wanted:
+        return MarkupContent(MarkupKind.PlainText, text.replace("\\", "").replace("**", ""))
+    return MarkupContent(MarkupKind.Markdown, text)
+
+
+def _places(asked: AskedCode) -> Sequence[source_file.Place]:
+    file = source_file.parsed(asked.path, asked.text)
+    return source_file.places(file, asked.text) if file else ()
+
+
+def _lens(uri: str, area: Range, found: Sequence[Citation]) -> CodeLens:
+    number = counted(found)
+    places = [
+        Location(uri_of(one.file), Range(Position(one.line - 1, 0), Position(one.line - 1, 0)))
+        for one in found
+    ]
+    title = f"{number} note{'s' if number > 1 else ''}"
+    return CodeLens(area, Command(title, SHOW_REFERENCES, arguments=[uri, area.start, places]))
