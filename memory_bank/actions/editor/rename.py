@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from collections.abc import Iterator, Mapping
@@ -11,10 +12,11 @@ from urllib.parse import quote
 
 from memory_bank import note_rows
 from memory_bank.actions.editor.goals import Goal, section_at, sources, written_goals
-from memory_bank.actions.editor.texts import Texts, WrittenLink, file_of, link_at
+from memory_bank.actions.editor.texts import Texts, WrittenLink, file_of, link_at, note_path
 from memory_bank.actions.move_and_merge import place_of, retarget
+from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
-from memory_bank.manifest import link_table
+from memory_bank.manifest import documents, link_table
 from memory_bank.notes import name_forms, names
 from memory_bank.notes.note import Note, Section
 from memory_bank.notes.relink import edits
@@ -146,6 +148,35 @@ def moved(texts: Texts, moves: Mapping[str, str]) -> Iterator[Edit]:
         for (start, end), text in changed.items():
             if note.text[start:end] != text:
                 yield Edit(source, start, end, text)
+
+
+def moves_of(bank: Bank, old_file: str, new_file: str) -> dict[str, str]:
+    """Map the paths of the notes that move with a file or folder to their new paths.
+
+    Both are absolute. Included files, and moves out of the bank, are left out.
+    """
+    old, new = note_path(bank, old_file), note_path(bank, new_file)
+    if old or new:
+        return {old: new} if old and new and old != new else {}
+    keys = bank.read(lambda view: [key for _, key in documents.all_keys(view.manifest)])
+    found = {}
+    for key in keys:
+        file = file_of(bank, key)
+        if file.startswith(f"{os.path.realpath(old_file)}{os.sep}") and not bank.roots.is_included(
+            key
+        ):
+            place = os.path.relpath(file, os.path.realpath(old_file))
+            found[key] = note_path(bank, f"{new_file.rstrip(os.sep)}{os.sep}{place}")
+    return {old: new for old, new in found.items() if new and new != old}
+
+
+def record(bank: Bank, moves: Mapping[str, str]) -> None:
+    """Record in this machine's logs that notes have moved, as a move by `rename` does."""
+    with bank.lock:
+        for old, new in moves.items():
+            bank.logs.edits.rename(old, new)
+            for log in (bank.logs.access, bank.logs.updates):
+                log.rename(old, new)
 
 
 def _of_heading(texts: Texts, path: str, section: Section, new: str) -> Iterator[Edit]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
+from memory_bank.actions.editor.latest import Latest
 from memory_bank.notes.block_positions import BREAK
 from memory_bank.repo import parsing
 from memory_bank.repo.code import ParsedFile, Symbol
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_PARSED = 64
-"""Texts kept parsed."""
+_PARSED: Latest[tuple[str, str], ParsedFile] = Latest(64)
 MAX_CHARACTERS = 1_000_000
 """Characters of a file that is parsed in an editor."""
 
@@ -31,7 +30,11 @@ def parsed(path: str, text: str) -> ParsedFile | None:
     language = parsing.language_of(path, first)
     if language is None or len(text) > MAX_CHARACTERS:
         return None
-    return _parsed(text, language)
+
+    def parse() -> ParsedFile:
+        return parsing.parse(text.encode("utf-8", errors="replace"), language)
+
+    return _PARSED.get(path, (text, language), parse)
 
 
 def word_at(text: str, offset: int) -> tuple[str, int, int]:
@@ -75,8 +78,3 @@ def _doc_end(text: str, start: int, end: int) -> int:
     if line_end >= 0 and (not line or line.startswith(("//", "/*", "*", "#", "--", "@"))):
         return line_end + 1
     return start
-
-
-@lru_cache(_PARSED)
-def _parsed(text: str, language: str) -> ParsedFile:
-    return parsing.parse(text.encode("utf-8", errors="replace"), language)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from memory_bank.actions.editor.latest import Latest
 from memory_bank.bank import Bank
 from memory_bank.errors import MemoryBankError
 from memory_bank.filenames import NOTE_SUFFIXES
@@ -20,8 +20,6 @@ from memory_bank.notes.note import Link, Note
 from memory_bank.notes.relink import front_matter_links
 
 _NONE: Mapping[str, str] = MappingProxyType({})
-_PARSED = 256
-"""Notes kept parsed; one that is typed in takes a place with each key."""
 
 
 class WrittenLink(NamedTuple):
@@ -36,6 +34,11 @@ class WrittenLink(NamedTuple):
     def holds(self, offset: int) -> bool:
         """Tell whether a cursor at an offset is on the link, or on its target."""
         return self.first <= offset <= self.last or self.start <= offset <= self.end
+
+
+_PARSED: Latest[tuple[str, bytes], Note] = Latest(256)
+_LINKS: Latest[Note, tuple[WrittenLink, ...]] = Latest(256)
+"""The latest texts of notes as parsed, and their links."""
 
 
 class Texts:
@@ -56,8 +59,11 @@ class Texts:
         """Return a note; raise NoteNotFound, UnreadableNote."""
         text = self.unsaved.get(path)
         if text is not None:
-            return _parsed(path, text.encode("utf-8", errors="replace"))
-        return _parsed(path, self.bank.store.read_bytes(path))
+            data = text.encode("utf-8", errors="replace")
+        else:
+            data = self.bank.store.read_bytes(path)
+        key = f"{self.bank.layout.root}/{path}"
+        return _PARSED.get(key, (path, data), lambda: note_parser.parse(path, data))
 
 
 def note_path(bank: Bank, file: str) -> str:
@@ -86,7 +92,7 @@ def file_of(bank: Bank, path: str) -> str:
 
 def links_of(note: Note) -> tuple[WrittenLink, ...]:
     """Return the links that are written in a note: of its text, and references of front matter."""
-    return _links(note.text, note.body_start, note.meta.file_refs)
+    return _LINKS.get(note.path, note, lambda: tuple(_links(note)))
 
 
 def link_at(note: Note, offset: int) -> WrittenLink | None:
@@ -94,28 +100,20 @@ def link_at(note: Note, offset: int) -> WrittenLink | None:
     return next((one for one in links_of(note) if one.holds(offset)), None)
 
 
-@lru_cache(_PARSED)
-def _parsed(path: str, data: bytes) -> Note:
-    return note_parser.parse(path, data)
-
-
-@lru_cache(_PARSED)
-def _links(text: str, body_start: int, files: Sequence[str]) -> tuple[WrittenLink, ...]:
-    head = text[:body_start]
-    found = []
-    for file in files:
+def _links(note: Note) -> Iterator[WrittenLink]:
+    head = note.text[: note.body_start]
+    for file in note.meta.file_refs:
         if place := re.search(rf"(?<![\w/.-]){re.escape(file)}(?![\w/.-])", head):
             line = 1 + note_parser.count_lines(head[: place.start()])
             link = Link(file, "reference", line, "mentions")
-            found.append(WrittenLink(link, *place.span(), *place.span()))
+            yield WrittenLink(link, *place.span(), *place.span())
     for link, start, end, _ in front_matter_links(head):
         first, last = head.rfind("[[", 0, start), head.find("]]", end)
-        found.append(WrittenLink(link, start, end, first, last + 2))
+        yield WrittenLink(link, start, end, first, last + 2)
     first_line = 1 + note_parser.count_lines(head)
-    for link, *places in locate_whole_links(text[body_start:], first_line):
-        start, end, first, last = (body_start + place for place in places)
-        found.append(WrittenLink(link, start, end, first, last))
-    return tuple(found)
+    for link, *places in locate_whole_links(note.text[note.body_start :], first_line):
+        start, end, first, last = (note.body_start + place for place in places)
+        yield WrittenLink(link, start, end, first, last)
 
 
 def _below(file: str, folder: Path) -> str:

@@ -9,7 +9,7 @@ from lsprotocol.types import Location, Position, Range
 from memory_bank.actions.editor.texts import Texts, file_of, note_path
 from memory_bank.bank import Bank
 from memory_bank.frontends.lsp.banks import OpenBank
-from memory_bank.frontends.lsp.buffers import Editor, uri_of
+from memory_bank.frontends.lsp.buffers import Editor
 from memory_bank.frontends.lsp.positions import Positions, positions
 
 
@@ -68,8 +68,7 @@ class Asked:
 
     def uri_of(self, file: str) -> str:
         """Return the URI of a file."""
-        buffer = self.editor.buffers.get(file)
-        return buffer.uri if buffer else uri_of(file)
+        return self.editor.uri_of(file)
 
     def location(self, path: str, start: int, end: int) -> Location:
         """Return the location of two offsets of a note."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lsprotocol.types import (
@@ -33,12 +33,30 @@ class Editor:
     """What is open in the editor, and what it can do; taken at the time of a request."""
 
     def __init__(
-        self, buffers: Mapping[str, Buffer], encoding: str, capabilities: ClientCapabilities
+        self,
+        buffers: Mapping[str, Buffer],
+        encoding: str,
+        capabilities: ClientCapabilities,
+        folders: Sequence[str] = (),
     ) -> None:
-        """Take the open files by their paths, and the encoding that positions count in."""
+        """Take the open files by their paths, and the encoding that positions count in.
+
+        `folders` are the paths of the workspace's folders.
+        """
         self.buffers = buffers
+        self._folders = folders
         self.encoding = encoding
         self.capabilities = capabilities
+
+    def uri_of(self, file: str) -> str:
+        """Return the URI of a file by the path that the editor has, which may have links in it."""
+        for given in self._folders:
+            real = os.path.realpath(given)
+            if real != given and file.startswith(f"{real}{os.sep}"):
+                file = os.path.join(given, os.path.relpath(file, real))  # noqa: PTH118
+                break
+        buffer = self.buffers.get(file)
+        return buffer.uri if buffer else uri_of(file)
 
 
 class Buffers:

@@ -30,11 +30,10 @@ from lsprotocol.types import (
 
 from memory_bank.actions.editor import goals, problems, rename
 from memory_bank.actions.editor.rename import Edit, Renaming
-from memory_bank.actions.editor.texts import note_path
 from memory_bank.errors import BadInput
 from memory_bank.frontends.fencing import one_line
 from memory_bank.frontends.lsp.asked import Asked
-from memory_bank.frontends.lsp.buffers import file_at, uri_of
+from memory_bank.frontends.lsp.buffers import file_at
 
 _MAX_FIXES = 20
 
@@ -61,15 +60,24 @@ def renamed(asked: Asked, params: RenameParams) -> WorkspaceEdit | None:
 
 
 def moved(asked: Asked, files: Sequence[FileRename]) -> WorkspaceEdit | None:
-    """Return the edits of links for notes that the editor is about to move."""
-    moves = {}
-    for one in files:
-        old = note_path(asked.bank, file_at(one.old_uri))
-        new = note_path(asked.bank, file_at(one.new_uri))
-        if old and new and old != new:
-            moves[old] = new
+    """Return the edits of links for notes or folders that the editor is about to move."""
+    moves = _moves(asked, files)
     edits = tuple(rename.moved(asked.texts, moves)) if moves else ()
     return _workspace_edit(asked, Renaming(edits)) if edits else None
+
+
+def record(asked: Asked, files: Sequence[FileRename]) -> None:
+    """Record the moves of notes, so that their counts of accesses stay theirs."""
+    rename.record(asked.bank, _moves(asked, files))
+
+
+def _moves(asked: Asked, files: Sequence[FileRename]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for one in files:
+        old, new = file_at(one.old_uri), file_at(one.new_uri)
+        if old and new:
+            found |= rename.moves_of(asked.bank, old, new)
+    return found
 
 
 def code_actions(asked: Asked, params: CodeActionParams) -> list[CodeAction]:
@@ -141,7 +149,7 @@ def _workspace_edit(asked: Asked, renaming: Renaming) -> WorkspaceEdit:
     if renaming.new_file:
         if not _can(asked, ResourceOperationKind.Rename):
             raise _no_moves()
-        new = uri_of(renaming.new_file)
+        new = asked.uri_of(renaming.new_file)
         options = RenameFileOptions(overwrite=False)
         changes.append(RenameFile(asked.uri_of(renaming.old_file), new, options=options))
     return WorkspaceEdit(document_changes=changes)

@@ -108,8 +108,10 @@ def _add_navigation(server: NotesServer) -> None:
 
     @server.feature(types.WORKSPACE_SYMBOL)
     async def search(params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+        editor = server.editor()
         return await server.run(
-            lambda: lsp.navigation.workspace_symbols(server.banks.opened(), params.query), []
+            lambda: lsp.navigation.workspace_symbols(server.banks.opened(), editor, params.query),
+            [],
         )
 
 
@@ -136,6 +138,12 @@ def _add_changes(server: NotesServer) -> None:
         return await server.ask(
             uri, lambda asked: lsp.changes.moved(asked, params.files), None, CHANGE_SECONDS
         )
+
+    @server.feature(types.WORKSPACE_DID_RENAME_FILES, types.FileOperationRegistrationOptions(NOTES))
+    async def did_rename(params: types.RenameFilesParams) -> None:
+        if params.files:
+            uri = params.files[0].new_uri
+            await server.ask(uri, lambda asked: lsp.changes.record(asked, params.files), None)
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,

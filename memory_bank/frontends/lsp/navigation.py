@@ -32,7 +32,7 @@ from memory_bank.frontends.fencing import one_line
 from memory_bank.frontends.lsp import markdown
 from memory_bank.frontends.lsp.asked import Asked
 from memory_bank.frontends.lsp.banks import OpenBank
-from memory_bank.frontends.lsp.buffers import uri_of
+from memory_bank.frontends.lsp.buffers import Editor
 
 
 def definition(asked: Asked, params: DefinitionParams) -> list[Location]:
@@ -128,11 +128,13 @@ def links(asked: Asked, _: DocumentLinkParams) -> list[DocumentLink]:
     ]
 
 
-def workspace_symbols(opened: Sequence[OpenBank], words: str) -> list[WorkspaceSymbol]:
+def workspace_symbols(
+    opened: Sequence[OpenBank], editor: Editor, words: str
+) -> list[WorkspaceSymbol]:
     """Return the notes and headings of all banks that have some words."""
     return [
         WorkspaceSymbol(
-            location=Location(uri_of(one.file), _line_range(one.line)),
+            location=Location(editor.uri_of(one.file), _line_range(one.line)),
             name=one_line(one.name) or one.path,
             kind=SymbolKind.File if one.is_note else SymbolKind.String,
             container_name=one_line(" > ".join(filter(None, (one.path, one.around)))),

@@ -60,7 +60,7 @@ class Positions:
         return len(text) + sum(char > "\uffff" for char in text)
 
 
-@lru_cache(32)
+@lru_cache(8)
 def positions(text: str, encoding: str) -> Positions:
     """Return the lines of a text; those of the last texts are kept."""
     return Positions(text, encoding)

@@ -25,7 +25,7 @@ from memory_bank import __version__
 from memory_bank.errors import MemoryBankError, NoBank
 from memory_bank.frontends import lsp
 from memory_bank.frontends.lsp.banks import Banks, OpenBank
-from memory_bank.frontends.lsp.buffers import Buffers, Editor, file_at, is_note, uri_of
+from memory_bank.frontends.lsp.buffers import Buffers, Editor, file_at, is_note
 from memory_bank.frontends.lsp.clock import Clock
 from memory_bank.frontends.lsp.codebases import Codebases
 from memory_bank.frontends.stdio import claim
@@ -48,7 +48,14 @@ _RULES_SHARE = 10
 _RULES_PAUSE = 60.0
 _CLOSE_SECONDS = 2.0
 _THREADS = 4
-NOTES = [types.FileOperationFilter(types.FileOperationPattern("**/*.{md,markdown}"), "file")]
+NOTES = [
+    types.FileOperationFilter(types.FileOperationPattern(glob, matches=kind), "file")
+    for glob, kind in (
+        ("**/*.{md,markdown}", types.FileOperationPatternKind.File),
+        ("**", types.FileOperationPatternKind.Folder),
+    )
+]
+"""Files and folders whose moves the editor reports."""
 
 Answer = TypeVar("Answer")
 _log = logging.getLogger(__name__)
@@ -93,7 +100,7 @@ class NotesServer(LanguageServer):
 
         Raises Refused if there is a reason why a change can't be made.
         """
-        editor = self._editor()
+        editor = self.editor()
 
         def work() -> Answer:
             file = file_at(uri)
@@ -112,7 +119,7 @@ class NotesServer(LanguageServer):
         seconds: float = READ_SECONDS,
     ) -> Answer:
         """Answer a request about a source file as `ask` does; `empty` outside a work tree."""
-        editor = self._editor()
+        editor = self.editor()
         asked: list[AskedCode] = []
 
         def work() -> Answer:
@@ -159,17 +166,22 @@ class NotesServer(LanguageServer):
         finally:
             self._running -= 1
 
-    def _editor(self) -> Editor:
+    def editor(self) -> Editor:
+        """Return what is open in the editor now."""
         encoding = str(getattr(self.workspace.position_encoding, "value", "utf-16"))
-        return Editor(self.buffers.all(), encoding, self.client_capabilities)
+        folders = [os.path.normpath(file_at(uri)) for uri in self._folders() if file_at(uri)]
+        return Editor(self.buffers.all(), encoding, self.client_capabilities, folders)
+
+    def _folders(self) -> list[str]:
+        """Return the URIs of the workspace's folders."""
+        folders = [one.uri for one in self.workspace.folders.values()]
+        root = self.workspace.root_uri
+        return folders or ([root] if root else [])
 
     def started(self) -> None:
         """Open the banks of the editor's folders, in threads."""
         self._loop = asyncio.get_running_loop()
-        folders = [one.uri for one in self.workspace.folders.values()]
-        if not folders and self.workspace.root_uri:
-            folders = [self.workspace.root_uri]
-        for uri in folders:
+        for uri in self._folders():
             self.later(("folder", uri), 0, partial(self.ask, uri, _open, None, 60))
 
     def left(self) -> None:
@@ -249,7 +261,7 @@ class NotesServer(LanguageServer):
             for uri in self.buffers.uris():
                 self.check(uri, 0)
             for path in paths:
-                self.check(uri_of(str(opened.root / path)), 0)
+                self.check(self.editor().uri_of(str(opened.root / path)), 0)
             await asyncio.sleep(min((time.monotonic() - began) * _RULES_SHARE, _RULES_PAUSE))
             if not self._stale[opened]:
                 del self._stale[opened]

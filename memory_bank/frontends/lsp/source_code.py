@@ -30,7 +30,7 @@ from memory_bank.bank import Bank
 from memory_bank.frontends.fencing import one_line
 from memory_bank.frontends.lsp import markdown
 from memory_bank.frontends.lsp.banks import OpenBank
-from memory_bank.frontends.lsp.buffers import Editor, uri_of
+from memory_bank.frontends.lsp.buffers import Editor
 from memory_bank.frontends.lsp.clock import ADD_NOTE, SHOW_REFERENCES, Clock
 from memory_bank.frontends.lsp.positions import Positions, positions
 from memory_bank.serving.shared_code import SharedCode
@@ -94,9 +94,8 @@ def lenses(asked: AskedCode, _: CodeLensParams) -> list[CodeLens]:
     with code.lock:
         cited = symbol_context.file_citations(code, asked.bank, asked.path, file)
     places = {one.symbol.qualified: (one.start, one.end) for one in _places(asked)}
-    uri = asked.editor.buffers[asked.file].uri
     return [
-        _lens(uri, asked.lines.range(*places.get(name, (0, 0))), found)
+        _lens(asked, asked.lines.range(*places.get(name, (0, 0))), found)
         for name, found in cited.items()
     ]
 
@@ -121,7 +120,7 @@ def add_note(asked: AskedCode, qualified: str) -> str:
     if asked.bank is None or not asked.path:
         return ""
     path = symbol_context.below_project(asked.shared.code, asked.bank, asked.path)
-    return uri_of(symbol_note.create(asked.bank, path, qualified))
+    return asked.editor.uri_of(symbol_note.create(asked.bank, path, qualified))
 
 
 def of_symbol(found: SymbolContext, now: float) -> str:
@@ -183,10 +182,14 @@ def _places(asked: AskedCode) -> Sequence[source_file.Place]:
     return source_file.places(file, asked.text) if file else ()
 
 
-def _lens(uri: str, area: Range, found: Sequence[Citation]) -> CodeLens:
+def _lens(asked: AskedCode, area: Range, found: Sequence[Citation]) -> CodeLens:
     number = counted(found)
+    uri = asked.editor.buffers[asked.file].uri
     places = [
-        Location(uri_of(one.file), Range(Position(one.line - 1, 0), Position(one.line - 1, 0)))
+        Location(
+            asked.editor.uri_of(one.file),
+            Range(Position(one.line - 1, 0), Position(one.line - 1, 0)),
+        )
         for one in found
     ]
     title = f"{number} note{'s' if number > 1 else ''}"

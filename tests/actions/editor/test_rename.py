@@ -7,7 +7,16 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, actions
-from memory_bank.actions.editor.rename import Renaming, of_note, rename, renameable
+from memory_bank.actions.editor.latest import Latest
+from memory_bank.actions.editor.rename import (
+    Renaming,
+    moved,
+    moves_of,
+    of_note,
+    record,
+    rename,
+    renameable,
+)
 from memory_bank.actions.editor.texts import Texts
 from memory_bank.errors import BadInput, BadName, NoteExists
 from tests.actions.editor.conftest import Make, cursor
@@ -40,12 +49,12 @@ def test_a_rename_changes_what_the_move_of_a_note_changes(
         tmp_path / "project", tmp_path / "copy", ignore=shutil.ignore_patterns(".index")
     )
     bank = opening(tmp_path / "copy")
-    moved = actions.move_and_merge.rename(bank, "facts/bm25", new)
+    done = actions.move_and_merge.rename(bank, "facts/bm25", new)
     renaming = of_note(texts, "facts/bm25.md", new)
     changed = applied(texts, renaming)
-    assert Path(renaming.new_file).name == Path(moved.path).name
+    assert Path(renaming.new_file).name == Path(done.path).name
     for path, text in NOTES.items():
-        after = moved.path if path == moved.old_path else path
+        after = done.path if path == done.old_path else path
         expected = (tmp_path / "copy" / ".memories" / after).read_bytes().decode()
         assert changed.get(path, text) == expected, path
 
@@ -133,3 +142,41 @@ def test_a_heading_that_no_link_can_name_is_refused(make: Make, new: str) -> Non
     assert what is not None
     with pytest.raises(BadInput):
         rename(texts, what, new)
+
+
+def test_the_notes_of_a_moved_folder_move(make: Make) -> None:
+    texts = make(NOTES)
+    root = texts.bank.layout.root
+    moves = moves_of(texts.bank, str(root / "facts"), str(root / "known/facts"))
+    assert moves == {
+        "facts/bm25.md": "known/facts/bm25.md",
+        "facts/idf.md": "known/facts/idf.md",
+    }
+    changed = applied(texts, Renaming(tuple(moved(texts, moves))))
+    assert "[x](../../known/facts/bm25.md#ranks)" in changed["deep/er/n.md"]
+    assert "[whoosh](../../decisions/whoosh.md)" in changed["facts/bm25.md"]
+    assert moves_of(texts.bank, str(root / "facts"), "/elsewhere") == {}
+    assert moves_of(texts.bank, str(root / "a.txt"), str(root / "b.txt")) == {}
+
+
+def test_counts_stay_those_of_a_note_that_moved(make: Make) -> None:
+    bank = make({"a.md": "x\n"}).bank
+    bank.logs.access.add(["a.md"], 1.0)
+    record(bank, {"a.md": "b.md"})
+    assert bank.logs.access.of(["b.md"])["b.md"].times == 1
+
+
+def test_only_the_latest_text_of_a_file_is_kept() -> None:
+    kept: Latest[str, str] = Latest(2)
+    asked: list[str] = []
+
+    def value(file: str, text: str) -> str:
+        return kept.get(file, text, lambda: asked.append(text) or f"value of {text}")
+
+    assert value("a", "1") == value("a", "1") == "value of 1"
+    assert value("a", "2") == "value of 2"
+    assert len(kept._kept) == 1
+    for file in "bac":
+        value(file, "2")
+    assert list(kept._kept) == ["a", "c"]
+    assert asked == ["1", "2", "2", "2"]

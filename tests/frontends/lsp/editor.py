@@ -55,7 +55,7 @@ def position(text: str, mark: str, inside: int = 0) -> types.Position:
 class Editor:
     """A client with a server process. Its methods wait for the answer."""
 
-    def __init__(self, *folders: Path, home: Path, capabilities: types.ClientCapabilities = CAN, words: tuple[str, ...] = ("--stdio",)) -> None:  # fmt: skip
+    def __init__(self, *folders: Path, home: Path, capabilities: types.ClientCapabilities = CAN, words: tuple[str, ...] = ("--stdio",), before: tuple[str, ...] = ()) -> None:  # fmt: skip
         self.folders = folders
         self.home = home
         self.lens_refreshes = 0
@@ -75,7 +75,9 @@ class Editor:
         self.began = time.monotonic()
         self._run(
             self.client.start_io(
-                *command(["serve", "lsp", *words]), cwd=where, env={**environment(), **private}
+                *command([*before, "serve", "lsp", *words]),
+                cwd=where,
+                env={**environment(), **private},
             )
         )
         hello = types.InitializeParams(

@@ -122,3 +122,31 @@ def test_a_client_without_moves_of_files_is_told_so(start: Start, tmp_path: Path
     with pytest.raises(Exception, match="memory-bank mv"):
         editor.ask(editor.client.text_document_rename_async, params)
     assert editor.leave() == 0
+
+
+def test_a_workspace_behind_a_symbolic_link_keeps_its_name(start: Start, tmp_path: Path) -> None:
+    root = make_project(tmp_path / "real")
+    link = tmp_path / "link"
+    link.symlink_to(root)
+    editor = start(link)
+    found = editor.wait(lambda: defined(editor, link / ".memories"))
+    assert found[0].uri == uri(link / ".memories/decisions/whoosh.md")
+    file = link / ".memories/decisions/tantivy.md"
+    params = types.RenameParams(
+        position=position(editor.texts[file][1], "[[decisions/whoosh", 4),
+        new_name="decisions/new",
+        text_document=types.TextDocumentIdentifier(uri(file)),
+    )
+    edit, move = editor.ask(editor.client.text_document_rename_async, params).document_changes
+    assert edit.text_document.uri == uri(file)
+    assert edit.text_document.version == editor.texts[file][0]
+    assert move.new_uri == uri(link / ".memories/decisions/new.md")
+    assert editor.leave() == 0
+
+
+def test_one_bank_may_serve_all_files(start: Start, tmp_path: Path) -> None:
+    bank, other = make_project(tmp_path / "project"), tmp_path / "other"
+    other.mkdir()
+    editor = start(other, before=("--bank", str(bank)))
+    assert editor.wait(lambda: defined(editor, bank / ".memories"))
+    assert editor.leave() == 0
