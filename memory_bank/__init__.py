@@ -18,12 +18,14 @@ __version__ = "0.1.0"
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from memory_bank.actions.blast_radius import blast_radius
     from memory_bank.actions.bulk import Item, remember_many
     from memory_bank.actions.context import inject_context
     from memory_bank.actions.create import create
     from memory_bank.actions.doctor import doctor
     from memory_bank.actions.edit import append, edit, set_status, update
     from memory_bank.actions.evaluate import Judged, Qrels, evaluate
+    from memory_bank.actions.explain_symbol import explain_symbol
     from memory_bank.actions.forget import forget
     from memory_bank.actions.imports import import_notes
     from memory_bank.actions.listing import list_notes, show, tag_counts
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     )
     from memory_bank.actions.setup import init
     from memory_bank.actions.stats import stats
+    from memory_bank.actions.symbols import symbol
+    from memory_bank.actions.tests_for import tests_for
     from memory_bank.actions.timeline import timeline
     from memory_bank.actions.transcripts import import_sessions
     from memory_bank.actions.trash import delete, empty_trash, restore, trash
@@ -56,11 +60,13 @@ if TYPE_CHECKING:
     from memory_bank.errors import MemoryBankError
 
 _HOMES = {
+    "actions.blast_radius": ("blast_radius",),
     "actions.bulk": ("Item", "remember_many"),
     "actions.context": ("inject_context",),
     "actions.create": ("create",),
     "actions.doctor": ("doctor",),
     "actions.evaluate": ("Judged", "Qrels", "evaluate"),
+    "actions.explain_symbol": ("explain_symbol",),
     "actions.forget": ("forget",),
     "actions.imports": ("import_notes",),
     "actions.listing": ("list_notes", "show", "tag_counts"),
@@ -86,6 +92,8 @@ _HOMES = {
     "actions.setup": ("init",),
     "actions.transcripts": ("import_sessions",),
     "actions.stats": ("stats",),
+    "actions.symbols": ("symbol",),
+    "actions.tests_for": ("tests_for",),
     "actions.timeline": ("timeline",),
     "actions.trash": ("delete", "empty_trash", "restore", "trash"),
     "actions.edit": ("append", "edit", "set_status", "update"),
@@ -103,6 +111,7 @@ __all__ = [
     "MemoryBankError",
     "Qrels",
     "append",
+    "blast_radius",
     "changes_for_file",
     "compress",
     "create",
@@ -113,6 +122,7 @@ __all__ = [
     "empty_trash",
     "end_session",
     "evaluate",
+    "explain_symbol",
     "forget",
     "get_observations",
     "ghosts",
@@ -146,7 +156,9 @@ __all__ = [
     "store_observation",
     "store_prompt",
     "subscribe",
+    "symbol",
     "tag_counts",
+    "tests_for",
     "timeline",
     "trash",
     "update",

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
         banks as banks,
     )
     from memory_bank.actions import (
+        blast_radius as blast_radius,
+    )
+    from memory_bank.actions import (
         bulk as bulk,
     )
     from memory_bank.actions import (
@@ -39,6 +42,9 @@ if TYPE_CHECKING:
     )
     from memory_bank.actions import (
         explain_query as explain_query,
+    )
+    from memory_bank.actions import (
+        explain_symbol as explain_symbol,
     )
     from memory_bank.actions import (
         forget as forget,
@@ -96,6 +102,9 @@ if TYPE_CHECKING:
     )
     from memory_bank.actions import (
         symbols as symbols,
+    )
+    from memory_bank.actions import (
+        tests_for as tests_for,
     )
     from memory_bank.actions import (
         timeline as timeline,

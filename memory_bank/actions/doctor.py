@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from memory_bank.actions import hook_log
+from memory_bank.actions.citing_notes import unknown_symbols
 from memory_bank.actions.former_state import former_state
 from memory_bank.actions.linked_notes import LinkShown, shown
 from memory_bank.bank import Bank, View
@@ -58,6 +59,8 @@ class CodeHealth:
     """Files of code that are not indexed, and why."""
     faults: tuple[Unindexed, ...]
     """Files of code that were parsed only in part, and why."""
+    unknown_symbols: tuple[Finding, ...]
+    """References of notes to symbols that the code doesn't have, or has several of; allowed."""
     problem: str | None
     history: tuple[str, ...]
     """What is left out of the git history, and why: shallow and partial clones, bounds."""
@@ -164,11 +167,11 @@ def _health(view: View, bank: Bank, report: SyncReport) -> Health:
         former_sessions=former_state(bank) or None,
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,
-        code=_code(bank),
+        code=_code(view, bank),
     )
 
 
-def _code(bank: Bank) -> CodeHealth | None:
+def _code(view: View, bank: Bank) -> CodeHealth | None:
     """Return the state of the code if it has been indexed, after reading what changed."""
     tree = git.worktree(bank.layout.project)
     if tree is None or not bank.settings.code.enabled:
@@ -185,6 +188,7 @@ def _code(bank: Bank) -> CodeHealth | None:
             tests=tests,
             unindexed=tuple(Unindexed(path, reason) for path, reason in refused.items()),
             faults=tuple(Unindexed(*row) for row in code.table.problems().items()),
+            unknown_symbols=tuple(unknown_symbols(view, code.table)),
             problem=problem or None,
             history=code.history_notes(),
         )

@@ -1,5 +1,6 @@
 """Links to a note or ghost, grouped by linking note."""
 
+import posixpath
 from functools import partial
 from typing import NamedTuple
 
@@ -45,6 +46,8 @@ def node_of(bank: Bank, name: str) -> str:
             unknown = error
     written = name.removeprefix(GHOST)
     file = name_forms.of_file(written, bank.layout)
+    if ".." in file.split("/"):
+        file = posixpath.normpath(file)
     for form in filter(is_text, (written, file)):
         rows = bank.read(partial(_to_ghost, name=form))
         if rows:

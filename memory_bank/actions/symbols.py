@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.codebase import Codebase
 from memory_bank.errors import BadInput
 from memory_bank.index.report import Progress
+from memory_bank.notes.dates import iso_of
 from memory_bank.repo import symbol_lookup
-from memory_bank.repo.call_graph import Callee
+from memory_bank.repo.call_graph import Call, Callee
 from memory_bank.repo.code import KINDS
 from memory_bank.repo.code_database import IntentRow, SymbolRow
 from memory_bank.similar_names import did_you_mean, similar_names
@@ -79,8 +80,8 @@ class SymbolDetails(NamedTuple):
     called_by: tuple[CallShown, ...]
     access_count: int
     """Before this answer."""
-    last_accessed_at: float | None
-    """Seconds since 1970."""
+    last_accessed_at: str
+    """Before this answer; empty if it was never accessed."""
     problem: str | None
 
 
@@ -130,6 +131,15 @@ def list_symbols(
     return SymbolList(query, len(shown), shown, len(found) > limit, by, problem or None)
 
 
+def known_names(code: Codebase, start: str) -> list[str]:
+    """Return the qualified names that start with a text, as far as they were read before."""
+    if not code.table.file.exists():
+        return []
+    found = symbol_lookup.symbols_matching(code.table, [start] if start else [], limit=MOST)
+    names = (one.symbol.qualified for one in found)
+    return sorted({name for name in names if name.startswith(start)})
+
+
 def symbol(code: Codebase, name: str, *, count_access: bool = True) -> SymbolDetails:
     """Return a symbol by its name: its definition, its calls and its callers.
 
@@ -153,13 +163,16 @@ def details_of(code: Codebase, row: SymbolRow) -> SymbolDetails:
         doc=row.symbol.doc,
         fingerprint=row.symbol.fingerprint,
         calls=tuple(map(_called, graph.callees(row))),
-        called_by=tuple(
-            CallShown(one.written, *_place_of(one.caller), one.how) for one in graph.callers(row)
-        ),
+        called_by=callers_shown(graph.callers(row)),
         access_count=access.times if access else 0,
-        last_accessed_at=access.last if access else None,
+        last_accessed_at=iso_of(access.last) if access else "",
         problem=None,
     )
+
+
+def callers_shown(calls: Iterable[Call]) -> tuple[CallShown, ...]:
+    """Return calls of a symbol as answers have them, with their callers."""
+    return tuple(CallShown(one.written, *_place_of(one.caller), one.how) for one in calls)
 
 
 def symbol_shown(row: SymbolRow) -> SymbolShown:

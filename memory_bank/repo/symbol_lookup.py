@@ -59,7 +59,7 @@ def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
     path, sign, inner = name.partition("#")
     if sign and ("/" in path or "." in path):
         return _in_file(table, path, inner) if inner else []
-    dotted = ".".join(part for part in _SEPARATORS.split(name) if part)
+    dotted = _dotted(name)
     last = dotted.rpartition(".")[2]
     named = table.symbols("s.name = ?", last)
     exact = [one for one in named if one.symbol.qualified == dotted]
@@ -69,6 +69,23 @@ def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
     return ending or [
         one for one in named if any(name.endswith(f".{dotted}") for name in _full_names(one))
     ]
+
+
+def symbols_meant(table: CodeDatabase, name: str) -> list[SymbolRow]:
+    """Return the symbols that a reference of a note means: every one of that qualified name.
+
+    If there is none, the only one that `symbols_named` finds; an ambiguous name means none.
+    """
+    found = symbols_named(table, name)
+    if len(found) <= 1:
+        return found
+    written = _dotted(name.partition("#")[2] or name)
+    return [one for one in found if one.symbol.qualified == written]
+
+
+def last_name(name: str) -> str:
+    """Return the last part of a symbol's name in any form: `open` of `bank.py#Bank.open`."""
+    return _dotted(name).rpartition(".")[2]
 
 
 def symbols_matching(
@@ -129,7 +146,7 @@ def files_named(table: CodeDatabase, path: str) -> list[str]:
 
 
 def _in_file(table: CodeDatabase, path: str, name: str) -> list[SymbolRow]:
-    dotted = ".".join(part for part in _SEPARATORS.split(name) if part)
+    dotted = _dotted(name)
     files = files_named(table, path)
     found = table.symbols_in("f.path", files) if files else []
     exact = [one for one in found if one.symbol.qualified == dotted]
@@ -161,7 +178,7 @@ def _closeness(row: SymbolRow, wanted: str) -> tuple[int, int, str, int]:
 
 def _similar(table: CodeDatabase, name: str) -> list[str]:
     """Return names of symbols that are similar to an unknown one."""
-    dotted = ".".join(part for part in _SEPARATORS.split(name.partition("#")[2] or name) if part)
+    dotted = _dotted(name.partition("#")[2] or name)
     column = "qualified" if "." in dotted else "name"
     known = [one for (one,) in table.rows(f"SELECT DISTINCT {column} FROM symbols")]
     near = similar_names(dotted[-_LISTED * 10 :], known)
@@ -169,6 +186,12 @@ def _similar(table: CodeDatabase, name: str) -> list[str]:
         known = [one for (one,) in table.rows("SELECT DISTINCT name FROM symbols")]
         near = similar_names(dotted.rpartition(".")[2], known)
     return near
+
+
+def _dotted(name: str) -> str:
+    """Return a name with its parts joined by dots."""
+    parts = _SEPARATORS.split(name.strip().removesuffix("()"))
+    return ".".join(part for part in parts if part)
 
 
 def _shortened(name: str) -> str:

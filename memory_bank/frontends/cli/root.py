@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 import click
 
@@ -15,7 +16,7 @@ from memory_bank.frontends.cli.help import Group, Row
 KIND = "frontends.cli.commands"
 PROGRAM = "memory-bank"
 _GROUPS = ("Start", "Write", "Find", "Code", "Organise", "Sessions", "Agents", "Look after")
-_COLUMN = 13
+_COLUMN, _NAMES = 12, 15
 
 _WHY = """
 A bank is a folder of Markdown files, `.memories/` in your project, kept in git with the code.
@@ -40,13 +41,13 @@ class Root(Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  (click's)
         """Return the names of the commands without importing them."""
-        return plugins.names(KIND)
+        return [name.replace("_", "-") for name in plugins.names(KIND)]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
-        if cmd_name not in plugins.names(KIND):
+        if cmd_name not in self.list_commands(ctx):
             return None
-        found: click.Command = plugins.load(KIND, cmd_name).command
+        found: click.Command = _module(cmd_name).command
         return found
 
     def unknown_command(self, ctx: click.Context, args: Sequence[str]) -> str:
@@ -64,14 +65,18 @@ class Root(Group):
         for group, rows in self._grouped(ctx).items():
             for number, (name, summary) in enumerate(rows):
                 head = group if not number else ""
-                formatter.write(f"{head:<{_COLUMN}}{name:<{_COLUMN}}{summary}\n")
+                formatter.write(f"{head:<{_COLUMN}}{name:<{_NAMES}}{summary}\n")
 
     def _grouped(self, ctx: click.Context) -> dict[str, list[Row]]:
         found: dict[str, list[Row]] = {group: [] for group in _GROUPS}
         for name in self.list_commands(ctx):
-            module = plugins.load(KIND, name)
+            module = _module(name)
             found.setdefault(module.GROUP, []).append((name, module.command.summary))
         return found
+
+
+def _module(command: str) -> ModuleType:
+    return plugins.load(KIND, command.replace("-", "_"))
 
 
 def _show_version(ctx: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001

@@ -53,6 +53,17 @@ def observations(ctx: click.Context, _: click.Parameter, start: str) -> list[str
     return _known(ctx, start, actions.observations.known_ids)
 
 
+def symbols(ctx: click.Context, _: click.Parameter, start: str) -> list[str]:
+    """Return the names of symbols that start with a text, from the table as it is."""
+    from memory_bank.codebase import open_codebase
+
+    try:
+        with open_codebase(bank=named_bank(ctx)) as code:
+            return _starting(actions.symbols.known_names(code, start), start)
+    except MemoryBankError:
+        return []
+
+
 def _known(ctx: click.Context, start: str, names: Callable[[Bank], Iterable[str]]) -> list[str]:
     from memory_bank.bank import open_bank
 

@@ -9,11 +9,11 @@ from memory_bank.frontends.cli.root import root
 
 from .conftest import Run
 
-COMMANDS = plugins.names("frontends.cli.commands")
+COMMANDS = [name.replace("_", "-") for name in plugins.names("frontends.cli.commands")]
 ALL = [[name] for name in COMMANDS] + [
     [name, inner]
     for name in COMMANDS
-    if isinstance(made := plugins.load("frontends.cli.commands", name).command, Group)
+    if isinstance(made := root().get_command(click.Context(root()), name), Group)
     for inner in made.commands
 ]
 

@@ -23,7 +23,9 @@ COMMANDS = (
     "append ideas/new more", "update ideas/new other", "edit ideas/new --old other --new others",
     "archive ideas/new", "mv ideas/new ideas/newer", "remember others --name ideas/second",
     "merge ideas/newer ideas/second --into ideas/one --text one", "rm ideas/one", "restore ideas/one",
-    "trash list", "banks", "coupling src/index.py", "symbols build", "completion bash", "embedder list", "mcp --help", "eval --help", "watch --help", "serve mcp -h",
+    "trash list", "banks", "coupling src/index.py", "symbols build",
+    "explain-symbol build_index", "blast-radius src/index.py", "tests-for src/index.py",
+    "completion bash", "embedder list", "mcp --help", "eval --help", "watch --help", "serve mcp -h",
 )  # fmt: skip
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
@@ -48,7 +50,7 @@ def test_no_command_starts_a_program_that_the_repository_names(
         assert answer.code in {0, 1}, (line, answer.err)
         assert not sprung.exists(), (line, sprung.read_text())
     named = {line.split()[0] for line in COMMANDS}
-    assert named == set(plugins.names("frontends.cli.commands"))
+    assert named == {name.replace("_", "-") for name in plugins.names("frontends.cli.commands")}
 
 
 def test_a_git_that_hangs_costs_a_command_its_limit_once_and_doctor_says_so(

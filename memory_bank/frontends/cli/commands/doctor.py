@@ -99,6 +99,11 @@ def _show_code(call: Call, code: CodeHealth) -> None:
     for reason, paths in refused.items():
         more = f" and {len(paths) - _FIRST} more" if len(paths) > _FIRST else ""
         call.console.line(f"  {reason} ({len(paths)}): {', '.join(paths[:_FIRST])}{more}")
+    if code.unknown_symbols:
+        call.console.line(f"  unknown symbols in notes ({len(code.unknown_symbols)}):")
+    for found in code.unknown_symbols:
+        where = (call.place(found.path, found.line), "place")
+        call.console.line("    ", where, f"  {found.severity}: {found.message}")
     if code.problem:
         call.console.line(("code: ", "warn"), code.problem)
     for note in code.history:

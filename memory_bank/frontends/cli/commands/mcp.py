@@ -147,7 +147,7 @@ def _made(call: Call, change: Change, *, yes: bool) -> bool:
 
 command = Group(
     "mcp",
-    help="Set up agents' programs, such as Claude Code or Cursor.",
+    help="Set up agents' programs such as Claude Code or Cursor.",
     why="""
     Programs that support the Model Context Protocol start `memory-bank serve mcp` themselves if
     their configuration has an entry for it. install adds the entry, uninstall removes it.

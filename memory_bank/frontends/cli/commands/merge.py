@@ -59,7 +59,7 @@ def command(
     tags: tuple[str, ...],
     agent: str | None,
 ) -> int:
-    """Merge several notes into one, and redirect links to it."""
+    """Merge several notes into one and redirect links to it."""
     with call.open() as bank:
         source = "manual" if agent is None else "agent"
         merged = partial(

@@ -1,0 +1,35 @@
+"""Files of the work tree by the paths that people and agents write."""
+
+from __future__ import annotations
+
+import os
+
+from memory_bank.actions.coupling import below, known_file
+from memory_bank.codebase import Codebase
+from memory_bank.errors import BadInput
+
+
+def existing_file(code: Codebase, given: str) -> str:
+    r"""Return the path below the work tree of a file that exists; empty if there is none.
+
+    `given` is a path below the work tree, or an absolute one in it; it may have `./` and `\`.
+    """
+    try:
+        path = below(code.root, given)
+    except BadInput:
+        return ""
+    if path in code.table.files():
+        return path
+    try:
+        return path if os.path.isfile(code.root / path) else ""  # noqa: PTH113  (no ValueError)
+    except ValueError:
+        return ""
+
+
+def file_of(code: Codebase, given: str) -> str:
+    """Return the path of a file, as `existing_file`.
+
+    Raises BadInput for a path out of the work tree, FileNotFound with similar names, or with its
+    new one, for an unknown file.
+    """
+    return existing_file(code, given) or known_file(code.root, code.coupling(), given)

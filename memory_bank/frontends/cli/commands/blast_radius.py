@@ -1,0 +1,72 @@
+"""`memory-bank blast-radius`: show what a change of a file may affect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank import actions
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli.code_view import CodeView, bank_of, given_path
+from memory_bank.frontends.cli.command import as_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from memory_bank.actions.blast_radius import BlastRadius
+
+GROUP = "Code"
+
+
+@as_command(
+    "blast-radius",
+    why="""
+    Shows what a change of a file may affect: its symbols and what calls each of them, the files
+    that change with it, the tests that guard it, and the notes that cite it or its symbols. Read
+    it before you change the file. Calls are resolved by names, best effort. No bank is needed.
+    """,
+    examples=(
+        ("memory-bank blast-radius src/jobs.py", "what to look at before it changes"),
+        ("memory-bank blast-radius src/jobs.py --json | jq -r '.callers[]'", "for a program"),
+    ),
+)
+@click.argument("file", metavar="FILE", type=click.Path())
+@click.option("--query", metavar="TEXT", default="", help="Notes that answer it come first")
+@options.limit(50, "Most of each kind; default: 50")
+def command(call: Call, *, file: str, query: str, limit: int) -> int:
+    """Show what a change of a file may affect."""
+    with call.open_code() as code, bank_of(call) as bank:
+        found = actions.blast_radius.blast_radius(
+            code, given_path(file), bank, query=query, limit=limit, progress=call.progress
+        )
+        call.answer(found, lambda shown: _show(call, code.root, shown))
+    call.warn(found.problem)
+    call.notices(found.notices)
+    some = any((found.symbols, found.coupled, found.tests, found.notes))
+    if not some and not call.json:
+        call.remark(f"nothing is known to depend on {found.file}")
+    return FOUND if some else NOTHING
+
+
+def _show(call: Call, root: Path, found: BlastRadius) -> None:
+    view, console = CodeView(call, root), call.console
+    if view.heading(f"symbols of {found.file}", found.symbols):
+        rows = [
+            (
+                f"  {view.place(found.file, one.symbol.line)}",
+                one.symbol.kind,
+                one.symbol.name,
+                ", ".join(
+                    view.place(caller.path, caller.line) for caller in one.called_by if caller.path
+                ),
+            )
+            for one in found.symbols
+        ]
+        console.table(("place", "kind", "name", "called from"), rows)
+    view.coupled(found.coupled)
+    view.tests(found.tests)
+    for one in found.symbols:
+        view.notes(f"notes of {one.symbol.name}", one.notes)
+    view.notes(f"notes of {found.file}", found.notes)

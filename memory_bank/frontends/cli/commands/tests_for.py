@@ -1,0 +1,42 @@
+"""`memory-bank tests-for`: list the tests that guard a symbol or a file."""
+
+from __future__ import annotations
+
+import click
+
+from memory_bank import actions
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli import shell_completion as completing
+from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli.code_view import CodeView, given_path
+from memory_bank.frontends.cli.command import as_command
+
+GROUP = "Code"
+
+
+@as_command(
+    "tests-for",
+    why="""
+    Lists the tests that guard a symbol or a file of the code, with what each says should happen:
+    those that call it, are named after it, or import it, the surest first. A file of that name
+    comes before a symbol. No bank is needed.
+    """,
+    examples=(
+        ("memory-bank tests-for Bank.open", "what must still hold when it changes"),
+        ("memory-bank tests-for src/jobs.py", "of a file"),
+        ("memory-bank tests-for Bank.open --json | jq -r '.tests[].test_file'", "for a program"),
+    ),
+)
+@click.argument("name", metavar="SYMBOL|FILE", shell_complete=completing.symbols)
+@options.limit(100, "Most tests; default: 100")
+def command(call: Call, *, name: str, limit: int) -> int:
+    """List the tests that guard a symbol or a file."""
+    with call.open_code() as code:
+        found = actions.tests_for.tests_for(code, given_path(name), limit)
+        call.answer(found, lambda shown: CodeView(call, code.root).tests(shown.tests))
+    call.warn(found.problem)
+    if not call.json and not found.tests:
+        call.remark(f"no test is known to guard {found.name}")
+    if found.more and not call.json:
+        call.remark(f"there are more than {limit}: use --limit")
+    return FOUND if found.tests else NOTHING
