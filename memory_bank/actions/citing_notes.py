@@ -61,10 +61,13 @@ class _Link(NamedTuple):
     """The name that it gives of a symbol; empty for a link to the file."""
 
 
-def citing_notes(code: Codebase, bank: Bank | None, path: str, query: str = "") -> CitingNotes:
+def citing_notes(
+    code: Codebase, bank: Bank | None, path: str, query: str = "", *, catch_up: bool = True
+) -> CitingNotes:
     """Return the notes that cite a file of the work tree and its symbols.
 
-    Without a bank there are none. Archived notes are left out. The notes whose links have most
+    Without a bank there are none. Without `catch_up`, the index of notes is asked as it is.
+    Archived notes are left out. The notes whose links have most
     words of the query around them come first, then the newest. The lock of the code may not be
     held: another thread may hold that of the bank and wait for it.
     """
@@ -73,7 +76,8 @@ def citing_notes(code: Codebase, bank: Bank | None, path: str, query: str = "") 
     with code.lock:
         symbols = symbol_lookup.in_file(code.table, path)
     names = {one.symbol.name for one in symbols} | {one.id for one in symbols}
-    links = bank.answer(lambda view: _links(view, bank, code, path, names))
+    ask = bank.answer if catch_up else bank.read
+    links = ask(lambda view: _links(view, bank, code, path, names))
     by_symbol: dict[str, list[_Link]] = {}
     of_file: list[_Link] = []
     with code.lock:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
-from memory_bank.actions.editor.citations import Citation, Named, citations, with_sentence
+from memory_bank.actions.citing_notes import CitingNote, CitingNotes, citing_notes
 from memory_bank.actions.editor.source_file import around, parsed
 from memory_bank.bank import Bank
 from memory_bank.codebase import Codebase
 from memory_bank.repo import symbol_lookup
-from memory_bank.repo.code import ParsedFile, Symbol
+from memory_bank.repo.code import Symbol
 from memory_bank.repo.code_database import SymbolRow, last_part
 from memory_bank.repo.coupling import LOW, RISKS, Coupled
 from memory_bank.repo.test_guards import CONFIDENCE, NAMED
@@ -43,7 +43,7 @@ class SymbolContext:
     id: str
     purpose: str
     calls: tuple[str, ...]
-    note: Citation | None = None
+    note: CitingNote | None = None
     coupled: Coupled | None = None
     guards: tuple[str, ...] = ()
     """What the tests that guard it say, the surest first."""
@@ -73,23 +73,22 @@ def pointed(code: Codebase, path: str, text: str, line: int, word: str) -> Point
 
 
 def context(
-    code: Codebase, one: Pointed, bank: Bank | None, coupled: Sequence[Coupled] = ()
+    code: Codebase, one: Pointed, cited: CitingNotes, coupled: Sequence[Coupled] = ()
 ) -> SymbolContext:
-    """Return a symbol's context; `coupled` are the files that change with its file."""
-    plain = SymbolContext(
+    """Return a symbol's context from the notes that cite its file and symbols.
+
+    `coupled` are the files that change with its file.
+    """
+    row = one.row
+    notes = [*(cited.symbols.get(row.id, ()) if row else ()), *cited.file]
+    return SymbolContext(
         name=one.symbol.qualified,
-        id=one.row.id if one.row else "",
+        id=row.id if row else "",
         purpose=_purpose(one.symbol.doc),
         calls=_calls(code, one),
-    )
-    return SymbolContext(
-        plain.name,
-        plain.id,
-        plain.purpose,
-        plain.calls,
-        note=_note(code, one, bank) if bank else None,
+        note=next(iter(notes), None),
         coupled=riskiest(coupled),
-        guards=_guards(code, one.row) if one.row else (),
+        guards=_guards(code, row) if row else (),
     )
 
 
@@ -99,15 +98,21 @@ def riskiest(coupled: Sequence[Coupled]) -> Coupled | None:
     return min(risky, key=lambda one: (_RISK[one.risk], -one.fused_score), default=None)
 
 
-def file_citations(
-    code: Codebase, bank: Bank, path: str, file: ParsedFile
-) -> dict[str, list[Citation]]:
-    """Return what cites a file, by the symbols' names; by an empty one what cites all of it."""
-    rows = {row.symbol.qualified: row.id for row in symbol_lookup.in_file(code.table, path)}
-    named = [Named(rows.get(one.qualified, ""), one.qualified) for one in file.symbols]
-    found: dict[str, list[Citation]] = {}
-    for one in citations(bank, below_project(code, bank, path), named):
-        found.setdefault(one.symbol, []).append(one)
+def cited(code: Codebase, bank: Bank | None, path: str) -> CitingNotes:
+    """Return the notes that cite a file and its symbols, by the index as it is.
+
+    The lock of the code may not be held.
+    """
+    return citing_notes(code, bank, path, catch_up=False)
+
+
+def cited_names(code: Codebase, path: str, notes: CitingNotes) -> dict[str, Sequence[CitingNote]]:
+    """Map the qualified names of a file's symbols to the notes that cite them; "" is the file."""
+    found: dict[str, Sequence[CitingNote]] = {"": notes.file} if notes.file else {}
+    with code.lock:
+        for row in symbol_lookup.in_file(code.table, path):
+            if row.id in notes.symbols:
+                found[row.symbol.qualified] = notes.symbols[row.id]
     return found
 
 
@@ -161,20 +166,7 @@ def _calls(code: Codebase, one: Pointed) -> tuple[str, ...]:
     return (*written[:MAX_CALLS], *more)
 
 
-def _note(code: Codebase, one: Pointed, bank: Bank) -> Citation | None:
-    """Return the latest note that cites a symbol, else its file."""
-    named = [Named(one.row.id if one.row else "", one.symbol.qualified)]
-    found = citations(bank, below_project(code, bank, one.path), named)
-    best = next((cited for cited in found if cited.symbol), next(iter(found), None))
-    return with_sentence(bank, best) if best else None
-
-
 def _guards(code: Codebase, row: SymbolRow) -> tuple[str, ...]:
     guards = code.relations().guards.of_symbol(row)
     sure = [one for one in guards if one.confidence >= _SURE]
     return tuple(dict.fromkeys(one.test.intent.title for one in sure))
-
-
-def stem(path: str) -> str:
-    """Return the name of a file without its folder and suffix."""
-    return PurePosixPath(path).stem

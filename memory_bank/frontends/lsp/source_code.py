@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -23,9 +24,10 @@ from lsprotocol.types import (
     Range,
 )
 
+from memory_bank.actions.citing_notes import CitingNote
 from memory_bank.actions.editor import source_file, symbol_context, symbol_note
-from memory_bank.actions.editor.citations import Citation, counted
 from memory_bank.actions.editor.symbol_context import SymbolContext
+from memory_bank.actions.editor.texts import file_of
 from memory_bank.bank import Bank
 from memory_bank.frontends.fencing import one_line
 from memory_bank.frontends.lsp import markdown
@@ -78,8 +80,10 @@ def hover(asked: AskedCode, params: HoverParams, clock: Clock) -> Hover | None:
         one = symbol_context.pointed(code, asked.path, asked.text, line, word)
         if one is None:
             return None
+    cited = symbol_context.cited(code, asked.bank, one.path)
+    with code.lock:
         coupled = asked.shared.coupled(one.path)
-        found = symbol_context.context(code, one, asked.bank, coupled)
+        found = symbol_context.context(code, one, cited, coupled)
     if found.id and clock.due(found.id):
         asked.after.append(lambda: code.count_access([found.id]))
     return Hover(_markup(asked, found), asked.lines.range(start, end))
@@ -91,11 +95,11 @@ def lenses(asked: AskedCode, _: CodeLensParams) -> list[CodeLens]:
     if file is None or asked.bank is None:
         return []
     code = asked.shared.code
-    with code.lock:
-        cited = symbol_context.file_citations(code, asked.bank, asked.path, file)
+    notes = symbol_context.cited(code, asked.bank, asked.path)
+    cited = symbol_context.cited_names(code, asked.path, notes)
     places = {one.symbol.qualified: (one.start, one.end) for one in _places(asked)}
     return [
-        _lens(asked, asked.lines.range(*places.get(name, (0, 0))), found)
+        _lens(asked, asked.bank, asked.lines.range(*places.get(name, (0, 0))), found)
         for name, found in cited.items()
     ]
 
@@ -141,7 +145,7 @@ def _context(found: SymbolContext, now: float) -> list[str]:
     lines = []
     if found.note:
         sentence = markdown.escaped(_short(found.note.sentence))
-        lines.append(f'📝 *"{sentence}"* ({ago(now - found.note.updated)})')
+        lines.append(f'📝 *"{sentence}"* ({ago(now - _seconds(found.note.created_at))})')
     if found.coupled:
         name = markdown.escaped(Path(found.coupled.file).name)
         share = f"{found.coupled.confidence:.0%}"
@@ -164,6 +168,10 @@ def ago(seconds: float) -> str:
     return f"{minutes // 525_600}y ago"
 
 
+def _seconds(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
+
+
 def _short(text: str, most: int = 160) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
@@ -182,15 +190,13 @@ def _places(asked: AskedCode) -> Sequence[source_file.Place]:
     return source_file.places(file, asked.text) if file else ()
 
 
-def _lens(asked: AskedCode, area: Range, found: Sequence[Citation]) -> CodeLens:
-    number = counted(found)
+def _lens(asked: AskedCode, bank: Bank, area: Range, found: Sequence[CitingNote]) -> CodeLens:
+    number = len(found)
     uri = asked.editor.buffers[asked.file].uri
     places = [
-        Location(
-            asked.editor.uri_of(one.file),
-            Range(Position(one.line - 1, 0), Position(one.line - 1, 0)),
-        )
+        Location(asked.editor.uri_of(file_of(bank, one.path)), Range(at, at))
         for one in found
+        for at in (Position(one.links[0].line - 1, 0),)
     ]
     title = f"{number} note{'s' if number > 1 else ''}"
     return CodeLens(area, Command(title, SHOW_REFERENCES, arguments=[uri, area.start, places]))

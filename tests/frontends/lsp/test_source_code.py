@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from memory_bank.actions.editor.citations import Citation
+from memory_bank.actions.citing_notes import CitingNote
 from memory_bank.actions.editor.symbol_context import SymbolContext
 from memory_bank.codebase import open_codebase
 from memory_bank.frontends.lsp.clock import Clock
@@ -22,7 +22,9 @@ from tests.frontends.lsp.editor import Editor, position, uri
 from tests.shop import FILES
 
 NOW = 1_800_000_000.0
-NOTE = Citation("facts/x.md", "/x.md", 3, "X", 'Charged "once" *only*', NOW - 2 * 86_400, "charge")
+NOTE = CitingNote(
+    "x", "facts/x.md", "X", "fact", "2027-01-13T08:00:00Z", 'Charged "once" *only*', ()
+)
 COUPLED = Coupled("src/gateway.rs", 0.89, 8, 1_700_000_000, 0.7, "multi")
 FULL = SymbolContext(
     name="process_payment",
