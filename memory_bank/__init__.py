@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from memory_bank.actions.ask import ask
     from memory_bank.actions.blast_radius import blast_radius
     from memory_bank.actions.bulk import Item, remember_many
     from memory_bank.actions.context import inject_context
@@ -67,6 +68,7 @@ _HOMES = {
     "actions.doctor": ("doctor",),
     "actions.evaluate": ("Judged", "Qrels", "evaluate"),
     "actions.explain_symbol": ("explain_symbol",),
+    "actions.ask": ("ask",),
     "actions.forget": ("forget",),
     "actions.imports": ("import_notes",),
     "actions.listing": ("list_notes", "show", "tag_counts"),
@@ -111,6 +113,7 @@ __all__ = [
     "MemoryBankError",
     "Qrels",
     "append",
+    "ask",
     "blast_radius",
     "changes_for_file",
     "compress",

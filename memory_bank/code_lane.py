@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -57,9 +58,17 @@ class CodeLane:
         self._settings = settings
         self._accesses = accesses
         self._view: LaneView | None = None
+        self._lock = threading.RLock()
 
     def read(self, ask: Callable[[LaneView], Result]) -> Result:
-        """Query the index; after damage, repair it and repeat the query once, then rebuild it."""
+        """Query the index; after damage, repair it and repeat the query once, then rebuild it.
+
+        It may be called from several threads: one queries at a time.
+        """
+        with self._lock:
+            return self._read(ask)
+
+    def _read(self, ask: Callable[[LaneView], Result]) -> Result:
         repairs = [self._repair, self._rebuild]
         for _ in range(_TRIES):
             view = None

@@ -11,7 +11,7 @@ from memory_bank.source import Span
 if TYPE_CHECKING:
     from memory_bank.code_lane import LaneView
     from memory_bank.retrievers.base import Scope
-    from memory_bank.search.engine import Hit
+    from memory_bank.search.engine import Hit, SearchResult
 
 Lane = Literal["symbols", "tests", "docs"]
 LANES: tuple[Lane, ...] = ("symbols", "tests", "docs")
@@ -59,13 +59,13 @@ class CodeQuery(NamedTuple):
     min_score: float = 0.0
 
 
-def search(view: LaneView, table: CodeDatabase, lane: Lane, asked: CodeQuery) -> CodeResult:
-    """Return the best hits of a lane, with what the table knows of them."""
+def search(view: LaneView, asked: CodeQuery) -> SearchResult:
+    """Return the best hits of a lane."""
     from memory_bank.search.query import parse  # start-up: lists are not searched
 
     parsed = parse(asked.text, _KEYS, times=False, kinds=False)
     stated = ((one.key, str(one.value)) for one in parsed.conditions if one.key in _KEYS)
-    found = view.engine.search(
+    return view.engine.search(
         parsed.question,
         _scope(view, [*asked.conditions, *stated]),
         mode=asked.mode,
@@ -74,10 +74,10 @@ def search(view: LaneView, table: CodeDatabase, lane: Lane, asked: CodeQuery) ->
         min_score=asked.min_score,
         unit="sections",
     )
-    return CodeResult(_hits(table, lane, found.hits), found.mode, found.fallback_reason)
 
 
-def _hits(table: CodeDatabase, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
+def hits_of(table: CodeDatabase, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
+    """Return hits of a lane with what the table knows of them."""
     names = [hit.best.section.name for hit in hits if hit.best.section.name]
     symbols = table.symbols_in("s.sym", names) if lane == "symbols" else []
     tests = table.tests_in("t.sym", names) if lane == "tests" else []

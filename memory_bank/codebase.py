@@ -23,6 +23,7 @@ from memory_bank.repo.call_graph import CallGraph
 from memory_bank.repo.code_cache import shared_folder, tree_folder
 from memory_bank.repo.commits import Commits
 from memory_bank.repo.coupled_files import CoupledFiles, CouplingState
+from memory_bank.repo.history import History
 from memory_bank.repo.import_targets import ImportTargets
 from memory_bank.repo.parse_cache import ParseCache
 from memory_bank.repo.symbol_table import SymbolTable
@@ -78,8 +79,11 @@ class Codebase:
         cache = ParseCache(self.shared / "parses.db", parsing.VERSION)
         self.table = SymbolTable(self.tree, self.folder, cache)
         self._cache = cache
+        self._commits = Commits(root, self.shared / "commits.db")
+        self._history = History()
+        """As of the last `catch_up`."""
         self._coupled_files = CoupledFiles(
-            Commits(root, self.shared / "commits.db"),
+            self._commits,
             WordTable(self.tree, self.folder / "words.db"),
             max_files=code.max_commit_files,
         )
@@ -144,6 +148,7 @@ class Codebase:
         """
         with self.lock:
             problem = self.refresh(progress)
+            self._history = self.history()
             end = time.monotonic() + seconds
             waiting = 0
             for number, lane in enumerate(lanes):
@@ -195,9 +200,12 @@ class Codebase:
             min_score=min_score,
         )
         with self.lock:
-            return self._lane(lane).read(
-                lambda view: code_search.search(view, self.table, lane, asked)
-            )
+            opened = self._lane(lane)
+        # outside of the lock, so that lanes can be searched in parallel
+        found = opened.read(lambda view: code_search.search(view, asked))
+        with self.lock:
+            hits = code_search.hits_of(self.table, lane, found.hits)
+        return CodeResult(hits, found.mode, found.fallback_reason)
 
     def text(self, hit: CodeHit) -> str:
         """Return the lines of a hit; empty if the file has changed."""
@@ -215,6 +223,13 @@ class Codebase:
                 guards = TestGuards(self.table, imports, calls)
                 self._relations = generation, Relations(imports, calls, guards)
             return self._relations[1]
+
+    def history(self) -> History:
+        """Return the commits up to HEAD, as far as they are known."""
+        try:
+            return self._commits.history(self.settings.code.max_commit_files)
+        except Busy:
+            return self._history
 
     def coupling(self) -> CouplingState:
         """Return the coupling of all files as of now; raise StorageFailed."""
@@ -272,17 +287,23 @@ class Codebase:
         return self._lanes[name]
 
     def _source(self, name: Lane) -> Source:
-        if name == "docs":
-            from memory_bank.doc_source import DocSource
-
-            return DocSource(self.tree, lambda: self.table.documents, without=self._notes())
         if name == "tests":
             from memory_bank.repo.test_source import TestSource
 
             return TestSource(self.table)
+        from memory_bank.repo.subjects import CommitSubjects
+
+        subjects = CommitSubjects(lambda: self._history)
+        if name == "docs":
+            from memory_bank.doc_source import DocSource
+
+            documents = self._notes()
+            return DocSource(
+                self.tree, lambda: self.table.documents, without=documents, subjects=subjects
+            )
         from memory_bank.repo.symbol_source import SymbolSource
 
-        return SymbolSource(self.table)
+        return SymbolSource(self.table, subjects)
 
     def _notes(self) -> list[str]:
         """Return the paths of the bank's notes below the work tree."""

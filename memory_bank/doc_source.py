@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 
 from memory_bank import notes
 from memory_bank.errors import UnreadableNote
@@ -11,9 +12,13 @@ from memory_bank.filenames import FOLDER
 from memory_bank.notes.decoding import decode
 from memory_bank.notes.identity import etag
 from memory_bank.notes.source import READER, document_of
+from memory_bank.repo.code_source import REST, divided, said
+from memory_bank.repo.subjects import NoSubjects, Subjects
+from memory_bank.repo.text_files import is_markdown
 from memory_bank.repo.work_tree import WorkTree
 from memory_bank.source import (
     UNDATED,
+    Document,
     Read,
     Scan,
     Signature,
@@ -24,6 +29,8 @@ from memory_bank.source import (
 )
 from memory_bank.stat_signature import StatSignature, trusted
 
+_MAX_PLAIN_BYTES = 200_000
+"""Maximum bytes of a document that is not Markdown: a larger one is data."""
 _MAX_BYTES = 4_000_000
 """Maximum bytes of a document; a larger one might take many seconds to parse."""
 
@@ -40,6 +47,7 @@ class DocSource:
         files: Callable[[], Mapping[str, StatSignature]],
         *,
         without: Iterable[str] = (),
+        subjects: Subjects | None = None,
     ) -> None:
         """Read those of `files` that are neither at nor below a path of `without`.
 
@@ -47,6 +55,7 @@ class DocSource:
         """
         self._tree = tree
         self._files = files
+        self._subjects = subjects or NoSubjects()
         self._without = tuple(posixpath.normpath(path) for path in without)
         self._seen: dict[str, Signature] | None = None
 
@@ -79,27 +88,28 @@ class DocSource:
         if found is None:
             return None
         old = found.signature is not None and trusted(found.signature)
-        signature = _text(found.signature) if found.signature and old else ""
+        subjects = self._subjects.hash(key)
+        signature = f"{_text(found.signature)} {subjects}" if found.signature and old else ""
         size = len(found.data)
         if found.reason:
             return Unreadable(found.reason, signature, size=size)
-        hashed = etag(found.data)
+        hashed = self._hash(key, found.data)
         if hashed == known:
             return Unchanged(signature, UNDATED)
-        if size > _MAX_BYTES:
-            return Unreadable(
-                f"a document of more than {_MAX_BYTES:,} bytes", signature, hashed, size
-            )
+        limit = _MAX_BYTES if is_markdown(key) else _MAX_PLAIN_BYTES
+        if size > limit:
+            return Unreadable(f"a document of more than {limit:,} bytes", signature, hashed, size)
         try:
-            note = notes.note_parser.parse(key, found.data)
+            document = _document(key, found.data, signature)
         except UnreadableNote as error:
             return Unreadable(error.message, signature, hashed, size)
-        return document_of(note, UNDATED, "", signature, included=True)
+        passages = (*document.passages, *said(self._subjects.of(key)))
+        return replace(document, hash=hashed, passages=passages)
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
         """Return some lines of a document; None if its bytes have changed."""
         found = self._tree.read(key)
-        if found is None or etag(found.data) != hash:
+        if found is None or self._hash(key, found.data) != hash:
             return None
         return lines_between(decode(found.data).text, span)
 
@@ -108,12 +118,30 @@ class DocSource:
         self._seen = None
 
     def _signatures(self) -> dict[str, Signature]:
-        return {path: _text(one) for path, one in self._files().items() if self._included(path)}
+        _ = self._subjects.generation
+        return {
+            path: f"{_text(one)} {self._subjects.hash(path)}"
+            for path, one in self._files().items()
+            if self._included(path)
+        }
+
+    def _hash(self, path: str, data: bytes) -> str:
+        return etag(data) + self._subjects.hash(path)
 
     def _included(self, path: str) -> bool:
         if f"{FOLDER}/" in path and FOLDER in path.split("/")[:-1]:
             return False
         return not any(one in {".", path} or path.startswith(f"{one}/") for one in self._without)
+
+
+def _document(path: str, data: bytes, signature: Signature) -> Document:
+    """Return a file as a document: Markdown by its sections, other text by its lines alone."""
+    if is_markdown(path):
+        note = notes.note_parser.parse(path, data)
+        return document_of(note, UNDATED, "", signature, included=True)
+    lines = decode(data).text.split("\n")
+    passages = tuple(divided(lines, range(1, len(lines) + 1), REST))
+    return Document(path, "", path, passages, size=len(data), signature=signature)
 
 
 def _text(signature: StatSignature) -> Signature:

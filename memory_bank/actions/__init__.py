@@ -11,6 +11,9 @@ if TYPE_CHECKING:
         access_token as access_token,
     )
     from memory_bank.actions import (
+        ask as ask,
+    )
+    from memory_bank.actions import (
         banks as banks,
     )
     from memory_bank.actions import (

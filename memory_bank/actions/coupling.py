@@ -99,13 +99,13 @@ def shown_as(one: Coupled) -> CoupledFile:
         risk=one.risk,
         fused_score=round(one.fused_score, 4),
         coupling_type=one.coupling_type,
-        snippet=snippet(one),
+        snippet=snippet(one, one.file),
     )
 
 
-def snippet(one: Coupled) -> str:
-    """Return one sentence about a coupled file."""
-    name = posixpath.basename(one.file)
+def snippet(one: Coupled, other: str) -> str:
+    """Return one sentence about a coupled file, which names one of the two."""
+    name = posixpath.basename(other)
     if not one.support:
         how = {"static": "Is connected by imports with", "semantic": "Is worded like"}
         start = how.get(one.coupling_type, "Is connected by imports with, and worded like,")

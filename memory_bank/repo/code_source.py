@@ -8,6 +8,7 @@ from typing import NamedTuple
 from blake3 import blake3
 
 from memory_bank.repo import git, parsing
+from memory_bank.repo.subjects import NoSubjects, Subjects
 from memory_bank.repo.symbol_table import FileState, SymbolTable
 from memory_bank.source import (
     UNDATED,
@@ -41,12 +42,16 @@ class CodeSource:
     """The files of a table as documents; subclasses say what their sections are."""
 
     name = "code"
-    version = "1"
+    version = "2"
 
-    def __init__(self, table: SymbolTable) -> None:
-        """Read the files of a table, which must be refreshed before a scan."""
+    def __init__(self, table: SymbolTable, subjects: Subjects | None = None) -> None:
+        """Read the files of a table, which must be refreshed before a scan.
+
+        They are found by the `subjects` of their commits, too.
+        """
         self._table = table
-        self._seen = -1
+        self._subjects = subjects or NoSubjects()
+        self._seen: tuple[int, object] = (-1, None)
 
     @property
     def fingerprint(self) -> str:
@@ -72,7 +77,8 @@ class CodeSource:
 
     def changes(self) -> frozenset[str] | None:
         """Return no keys if the table is as at the last call, else None."""
-        before, self._seen = self._seen, self._table.generation
+        before = self._seen
+        self._seen = self._table.generation, self._subjects.generation
         return frozenset() if before == self._seen else None
 
     def refresh(self, *, again: bool = False) -> bool:  # noqa: ARG002  (the contract's)
@@ -84,7 +90,8 @@ class CodeSource:
         state = self._table.files().get(key)
         if state is None or state.reason:
             return None
-        signature, hashed = _signature(state), _hash(state)
+        signature = self._signature(state, key)
+        hashed = _hash(signature)
         if hashed == known:
             return Unchanged(signature, UNDATED)
         found = self._table.tree.read(key)
@@ -96,7 +103,7 @@ class CodeSource:
             key=key,
             hash=hashed,
             title=key,
-            passages=parts.passages,
+            passages=(*parts.passages, *said(self._subjects.of(key))),
             fields=(("language", state.language),),
             keywords=parts.keywords,
             sections=parts.sections,
@@ -107,7 +114,7 @@ class CodeSource:
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
         """Return some lines of a file; None if it has changed."""
         state = self._table.files().get(key)
-        if state is None or _hash(state) != hash:
+        if state is None or _hash(self._signature(state, key)) != hash:
             return None
         found = self._table.tree.read(key)
         if found is None or git.blob(found.data) != state.blob:
@@ -117,15 +124,24 @@ class CodeSource:
 
     def close(self) -> None:
         """Look at the table again at the next call."""
-        self._seen = -1
+        self._seen = (-1, None)
 
     def _signatures(self, files: dict[str, FileState]) -> dict[str, Signature]:
         wanted = self.included()
         return {
-            path: _signature(state)
+            path: self._signature(state, path)
             for path, state in files.items()
             if not state.reason and (wanted is None or path in wanted)
         }
+
+    def _signature(self, state: FileState, path: str) -> Signature:
+        return f"{state.blob.hex()} {state.ids} {self._subjects.hash(path)}"
+
+
+def said(subjects: Sequence[str]) -> Iterator[Passage]:
+    """Yield passages of what commits said of a file, at its first line and in no section."""
+    for one in divided(subjects, range(1, len(subjects) + 1), REST):
+        yield one._replace(line=1, end_line=2)
 
 
 def divided(
@@ -153,9 +169,5 @@ def divided(
         yield Passage(first, last + 1, "\n".join(part), section)
 
 
-def _signature(state: FileState) -> Signature:
-    return f"{state.blob.hex()} {state.ids}"
-
-
-def _hash(state: FileState) -> str:
-    return blake3(_signature(state).encode()).hexdigest()[:32]
+def _hash(signature: Signature) -> str:
+    return blake3(signature.encode()).hexdigest()[:32]

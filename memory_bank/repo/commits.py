@@ -33,16 +33,18 @@ _MOST_ROWS = 5 * MOST
 _TABLES = """
 CREATE TABLE commits (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, time INTEGER NOT NULL,
-    size INTEGER NOT NULL, renames INTEGER NOT NULL, exact INTEGER NOT NULL, changes BLOB NOT NULL
+    size INTEGER NOT NULL, renames INTEGER NOT NULL, exact INTEGER NOT NULL, changes BLOB NOT NULL,
+    subject TEXT NOT NULL
 );
 CREATE TABLE heads (
     number INTEGER PRIMARY KEY, head TEXT NOT NULL UNIQUE, commits BLOB NOT NULL,
     notes TEXT NOT NULL
 )
 """
-_VERSION = 1
+_VERSION = 2
 _ROW = (
-    "INSERT INTO commits (id, time, size, renames, exact, changes) VALUES (?, ?, ?, ?, ?, ?)"
+    "INSERT INTO commits (id, time, size, renames, exact, changes, subject)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (id) DO UPDATE SET renames = excluded.renames, exact = excluded.exact,"
     " size = excluded.size, changes = excluded.changes"
 )
@@ -123,7 +125,11 @@ class Commits(sqlite.Opened):
                 texts = git_log.changes(self._tree, list(block), exact=True)
             if texts is None:
                 return
-            rows = [_row(commit, block[commit], texts.get(commit, ""), exact) for commit in block]
+            said = git_log.subjects(self._tree, list(block)) or {}
+            rows = [
+                (*_row(commit, when, texts.get(commit, ""), exact), _utf8(said.get(commit, "")))
+                for commit, when in block.items()
+            ]
             with sqlite.transaction(base):
                 base.executemany(_ROW, reversed(rows))
             if time.monotonic() > end:
@@ -156,6 +162,11 @@ def _row(commit: str, when: int, text: str, exact: bool) -> tuple[object, ...]: 
     found = list(git_log.parsed(text))
     renames = sum(one.status == "R" for one in found)
     return commit, when, len(found), renames, exact, text.encode("utf-8", "surrogateescape")
+
+
+def _utf8(text: str) -> str:
+    """Return a text with what is not UTF-8 in it replaced."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _notes(listed: git_log.Listed, extent: git_log.Extent, missing: int) -> tuple[str, ...]:
@@ -199,7 +210,7 @@ def _loaded(base: sqlite.Connection, found: _Head, max_files: int) -> History:
     """Return the history of a HEAD; raise IndexDamaged if rows are missing."""
     # the changes of a large commit only matter if files are renamed in it
     changes = "CASE WHEN size <= ? OR renames THEN changes END"
-    sql = f"SELECT number, time, size, {changes} FROM commits"
+    sql = f"SELECT number, time, size, {changes}, subject FROM commits"
     rows = {number: rest for number, *rest in base.execute(sql, (max_files,))}
     try:
         ordered = [CommitRow(*rows[number]) for number in found.commits]

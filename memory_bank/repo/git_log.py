@@ -16,6 +16,8 @@ _RENAME_LIMIT = 200
 compared: comparing the others takes time that grows with its square."""
 _EXACT = "--find-renames=100%"
 """Option that finds renames by the ids of blobs, so that none is read."""
+_MOST_SUBJECT = 300
+"""Characters of a subject that are kept."""
 _PLAIN = ("--no-ext-diff", "--no-textconv", "-O/dev/null")
 
 
@@ -105,6 +107,19 @@ def changes(tree: Path, commits: Sequence[str], *, exact: bool) -> dict[str, str
     texts[commit] = found[start:]
     texts.pop("", None)
     return texts
+
+
+def subjects(tree: Path, commits: Sequence[str]) -> dict[str, str] | None:
+    """Return the first lines of the messages of some commits; None if git can't say in time."""
+    found = run(
+        tree, "log", "--no-walk=unsorted", "--stdin", "--encoding=UTF-8", "--format=%H %s",
+        "--no-patch", "--no-mailmap", "--no-show-signature",
+        given="".join(f"{commit}\n" for commit in commits), seconds=_SECONDS,
+    )  # fmt: skip
+    if found is None:
+        return None
+    pairs = (line.partition(" ") for line in found.split("\n") if line)
+    return {commit: subject[:_MOST_SUBJECT] for commit, _, subject in pairs}
 
 
 def parsed(text: str) -> Iterator[Change]:

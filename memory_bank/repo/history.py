@@ -18,6 +18,8 @@ class CommitRow(NamedTuple):
     """Number of files that it changed."""
     changes: bytes | None
     """Text for `git_log.parsed`; None if they are not needed."""
+    subject: str = ""
+    """The first line of its message."""
 
 
 class Commit(NamedTuple):
@@ -31,6 +33,8 @@ class Commit(NamedTuple):
     """Number of files that it changed, also of those that have no name here."""
     files: tuple[str, ...]
     """Newest names of the files that it changed, below the work tree."""
+    subject: str = ""
+    """The first line of its message."""
 
 
 class History:
@@ -78,7 +82,7 @@ def history_of(rows: Sequence[CommitRow], max_files: int, notes: tuple[str, ...]
         if 0 < row.size <= max_files:
             files = dict.fromkeys(names.get(one.path, one.path) for one in changes)
             text = tuple(filter(_is_text, files))
-            commits.append(Commit(age, row.when, row.size, text))
+            commits.append(Commit(age, row.when, row.size, text, row.subject))
         renames = [one for one in changes if one.status == "R"]
         found = {one.old: names.get(one.path, one.path) for one in renames}
         for one in renames:

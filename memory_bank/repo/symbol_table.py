@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank import sqlite
-from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.layout import private_folder
 from memory_bank.locks import WAIT, locked
 from memory_bank.repo import git, parsing
@@ -17,6 +16,7 @@ from memory_bank.repo.code import Import, ParsedFile
 from memory_bank.repo.code_cache import remove
 from memory_bank.repo.code_database import CodeDatabase, FileRow, names_of, replace
 from memory_bank.repo.parse_cache import Key, ParseCache
+from memory_bank.repo.text_files import is_document
 from memory_bank.repo.work_tree import TreeScan, WorkTree
 from memory_bank.stat_signature import StatSignature, trusted
 
@@ -68,12 +68,12 @@ class SymbolTable(CodeDatabase):
         longer than `wait` seconds.
         """
         scan = self.tree.scan(_wanted)
-        self.documents = {
-            path: scan.files.pop(path) for path in list(scan.files) if path.endswith(NOTE_SUFFIXES)
-        }
         self.build_files = [path for path in scan.files if _name(path) in _BUILD_FILES]
+        self.documents = {
+            path: scan.files.pop(path) for path in list(scan.files) if _is_document(path)
+        }
         for path in self.build_files:
-            del scan.files[path]
+            scan.files.pop(path, None)  # some are documents, too
         if not self._changes(scan):
             return False
         with locked(self._folder, wait=wait, make=lambda: private_folder(self._folder)):
@@ -201,11 +201,15 @@ class SymbolTable(CodeDatabase):
 
 def _wanted(path: str) -> bool:
     name = _name(path)
-    return path.endswith(NOTE_SUFFIXES) or name in _BUILD_FILES or bool(_language(name))
+    return bool(_language(name)) or is_document(name) or name in _BUILD_FILES
 
 
 def _name(path: str) -> str:
     return path.rpartition("/")[2]
+
+
+def _is_document(path: str) -> bool:
+    return is_document(path) and not _language(_name(path))
 
 
 @lru_cache(maxsize=100_000)  # asked for each file before each answer

@@ -1,4 +1,4 @@
-"""The bank that all requests of a front-end share, opened on first use."""
+"""The bank and the code that all requests of a front-end share, opened on first use."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from memory_bank.serving.progress import tell
 
 if TYPE_CHECKING:
     from memory_bank.bank import Bank
+    from memory_bank.codebase import Codebase
 
 
 class SharedBank:
@@ -27,6 +28,7 @@ class SharedBank:
         self._path = path
         self._lock = threading.Lock()
         self._bank: Bank | None = None
+        self._codebase: Codebase | None = None
         self._repairs = Reports()
         self._notices = Reports()
 
@@ -36,6 +38,15 @@ class SharedBank:
             if self._bank is None:
                 self._bank = self._open(lambda: not self.embedded_elsewhere.is_set())
             return self._bank
+
+    def codebase(self) -> Codebase:
+        """Return the code around the bank, or around the working directory; raise NoRepository."""
+        from memory_bank.codebase import open_codebase  # start-up: the first answer needs none
+
+        with self._lock:
+            if self._codebase is None:
+                self._codebase = open_codebase(bank=self._path)
+            return self._codebase
 
     def another(self, *, embeds: bool = True) -> Bank:
         """Open the bank separately, for work that must not block requests; raise NoBank.
@@ -58,8 +69,11 @@ class SharedBank:
             self._bank.lock.acquire(timeout=seconds)
 
     def close(self) -> None:
-        """Close the bank."""
+        """Close the bank and the code."""
         with self._lock:
+            if self._codebase is not None:
+                self._codebase.close()
+                self._codebase = None
             if self._bank is not None:
                 self._bank.close()
                 self._bank = None

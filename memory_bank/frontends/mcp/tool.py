@@ -30,6 +30,7 @@ from memory_bank.serving.shared_bank import SharedBank
 
 if TYPE_CHECKING:
     from memory_bank.bank import Bank
+    from memory_bank.codebase import Codebase
 
 _CALL = "call"
 """The parameter of a tool's function that is not an argument of the tool."""
@@ -66,6 +67,11 @@ class Call:
     def bank(self) -> Bank:
         """The bank; raises NoBank if there is none."""
         return self.shared.bank()
+
+    @property
+    def code(self) -> Codebase:
+        """The code around the bank; raises NoRepository if there is none."""
+        return self.shared.codebase()
 
 
 @dataclass(frozen=True, slots=True)

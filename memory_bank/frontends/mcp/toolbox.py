@@ -12,7 +12,7 @@ from memory_bank.errors import BadInput
 from memory_bank.frontends.mcp.tool import BankTool, tools_of
 
 KIND = "frontends.mcp.tools"
-DEFAULT = ("store", "bank", "sessions")
+DEFAULT = ("store", "bank", "sessions", "code")
 """The default toolsets."""
 CORE = "core"
 """The toolset with the most used tools of all others."""

@@ -26,7 +26,8 @@ ASKING = {
     "inject_context",
 }  # fmt: skip
 SESSIONS = ASKING | {"start_session", "store_observation", "end_session"}
-READING = ASKING | {
+CODE = {"ask"}
+READING = ASKING | CODE | {
     "read_memory", "search_memories", "search_linked_memories", "get_memory_stats", "recall",
     "recent_memories",
 }  # fmt: skip
@@ -445,12 +446,12 @@ def test_maintenance_tools_rebuild_and_check(serving: Make) -> None:
 
 
 def test_the_usual_tools_are_those_of_all_toolsets_but_maintenance(serving: Make) -> None:
-    assert names(serving()) == BANK | STORE | SESSIONS
+    assert names(serving()) == BANK | STORE | SESSIONS | CODE
     assert names(serving("store")) == STORE
 
 
 def test_a_reading_agent_has_no_tool_that_writes(serving: Make) -> None:
-    agent = serving("bank", "store", "sessions", "maintenance", read_only=True)
+    agent = serving("bank", "store", "sessions", "code", "maintenance", read_only=True)
     assert names(agent) == READING | {"check_memories"}
     assert agent("remember", content="x").wrong
     prompts = agent.ask(agent.client.list_prompts).prompts
@@ -471,7 +472,7 @@ def test_every_tool_says_what_it_is(serving: Make) -> None:
 def test_the_usual_tools_cost_little_of_an_agents_context() -> None:
     found = token_cost.cost(Toolbox())
     assert found.model_tokens <= found.tokens < token_cost.LIMIT
-    assert {tool.name for tool in found.tools} == BANK | STORE | SESSIONS
+    assert {tool.name for tool in found.tools} == BANK | STORE | SESSIONS | CODE
 
 
 def test_answers_have_the_fields_of_the_commands(agent: Make, project: Path) -> None:

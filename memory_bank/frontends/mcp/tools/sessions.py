@@ -18,14 +18,14 @@ from memory_bank.frontends.mcp.tool import Call, tool
 from memory_bank.frontends.mcp.tools.bank import Path, Paths, Query
 
 
-def _several(given: Any) -> Any:  # noqa: ANN401  (of a client)
+def several(given: Any) -> Any:  # noqa: ANN401  (of a client)
     """Take one text, or several separated by commas, as a list."""
     return [part.strip() for part in given.split(",")] if isinstance(given, str) else given
 
 
 def _ids(given: Any) -> Any:  # noqa: ANN401
     """Refuse numbers as ids, and say how ids look."""
-    given = _several(given)
+    given = several(given)
     try:
         return texts(given) if isinstance(given, list) else given
     except BadInput as error:
@@ -39,7 +39,7 @@ def _moment(given: Any) -> Any:  # noqa: ANN401
 
 
 _Words = Annotated[
-    list[Annotated[str, Field(max_length=2000)]], Field(max_length=100), BeforeValidator(_several)
+    list[Annotated[str, Field(max_length=2000)]], Field(max_length=100), BeforeValidator(several)
 ]
 _Id = Annotated[str, Field(max_length=2000), BeforeValidator(lambda one: _ids([one])[0])]
 _Ids = Annotated[list[Annotated[str, Field(max_length=2000)]], BeforeValidator(_ids)]

@@ -1,0 +1,329 @@
+"""Ask one question of everything: notes, docs, symbols, tests, and files that change with them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_bank.actions import recall as recalling
+from memory_bank.actions import symbols
+from memory_bank.actions.ask_results import (
+    COUPLING,
+    DOCS,
+    INCLUDE,
+    NOTES,
+    SCHEMA_VERSION,
+    SYMBOLS,
+    TESTS,
+    Answer,
+    CoupledFileResult,
+    DocResult,
+    GuardResult,
+    NoteResult,
+    Result,
+    SymbolResult,
+    file_of,
+)
+from memory_bank.actions.coupling import snippet
+from memory_bank.errors import BadInput, MemoryBankError
+from memory_bank.repo import parsing
+from memory_bank.search import kinds as fusing
+from memory_bank.search import snippets
+from memory_bank.setting_sections import MODES, Search
+
+if TYPE_CHECKING:
+    from memory_bank.actions.recall import Recalled
+    from memory_bank.bank import Bank
+    from memory_bank.code_search import CodeHit, CodeResult, Lane
+    from memory_bank.codebase import Codebase
+    from memory_bank.index.report import Progress
+    from memory_bank.repo.code import Symbol
+    from memory_bank.repo.coupling import Coupled
+
+MOST = 100
+"""Most results in an answer."""
+_COUPLED_WITH, _MOST_COUPLED = 3, 12
+"""Number of files, the best ones, whose coupled files are looked at, and how many of each."""
+_OVERFETCH = 2
+"""Results of each kind that are looked at, for each one in the answer."""
+_LANES: tuple[Lane, ...] = ("symbols", "tests", "docs")
+
+
+class _Found(NamedTuple):
+    """The results of one kind."""
+
+    results: Sequence[Result] = ()
+    mode: str = ""
+    reason: str = ""
+    """Why it was not searched by meaning."""
+    absent: str = ""
+    """Why it was not searched at all."""
+    problem: str = ""
+    """Why results may be missing."""
+
+
+def ask(
+    bank: Bank | None,
+    codebase: Codebase | None,
+    query: str,
+    limit: int = 10,
+    include: Sequence[str] = INCLUDE,
+    *,
+    mode: str | None = None,
+    count_access: bool = True,
+    progress: Progress | None = None,
+) -> Answer:
+    """Return what answers a question, of all kinds that `include` names, the most relevant first.
+
+    A bank or a codebase that is None is not searched, and `problem` says so. `limit` is
+    clamped to 1 to 100. `relevance_score` is 0 to 1 and comparable between kinds; with the setting
+    `fusion = rrf`, it comes from the ranks within the kinds. Unless `count_access` is false, the
+    notes and symbols in the answer count one access more. Raises BadInput for an unknown kind or
+    mode.
+    """
+    wanted = _checked(include)
+    if mode is not None and mode not in MODES:
+        raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
+    limit = min(max(limit, 1), MOST)
+    asked = _Asked(query, limit, mode, progress)
+    found = _searched(bank, codebase, wanted, asked)
+    if codebase is not None and any(one.results for one in found.values()):
+        _with_coupling(codebase, found, shown=COUPLING in wanted)
+        found = {kind: one for kind, one in found.items() if kind in wanted}
+    ranked = _ranked(found, limit, _fusion(bank, codebase))
+    if count_access:
+        _count(bank, codebase, ranked)
+    reasons = {one.reason: None for one in found.values() if one.reason}
+    modes = {one.mode for one in found.values() if one.mode}
+    return Answer(
+        SCHEMA_VERSION,
+        query,
+        "hybrid" if "hybrid" in modes else min(modes, default=mode or ""),
+        next(iter(reasons), None),
+        len(ranked),
+        tuple(ranked),
+        _problem(found),
+    )
+
+
+def _problem(found: Mapping[str, _Found]) -> str | None:
+    """Return what could not be searched, and why results may be missing."""
+    absent: dict[str, list[str]] = {}
+    for kind, one in found.items():
+        if one.absent:
+            absent.setdefault(one.absent, []).append(kind)
+    said = [f"{', '.join(kinds)} not searched: {why}" for why, kinds in absent.items()]
+    said += [one.problem for one in found.values() if one.problem]
+    return "; ".join(dict.fromkeys(said)) or None
+
+
+class _Asked(NamedTuple):
+    query: str
+    limit: int
+    mode: str | None
+    progress: Progress | None
+
+
+def _checked(include: Sequence[str]) -> tuple[str, ...]:
+    """Return the kinds in their own order; raise BadInput for an unknown one."""
+    names = [name.strip() for word in include for name in word.split(",") if name.strip()]
+    unknown = [name for name in names if name not in INCLUDE]
+    if unknown:
+        raise BadInput(f"there is no kind {unknown[0]!r}", f"choose of: {', '.join(INCLUDE)}")
+    return tuple(kind for kind in INCLUDE if kind in names or not names)
+
+
+def _searched(
+    bank: Bank | None, codebase: Codebase | None, wanted: Sequence[str], asked: _Asked
+) -> dict[str, _Found]:
+    """Search the kinds in parallel, each in a thread."""
+    lanes = [lane for lane in _LANES if lane in wanted or (COUPLING in wanted and lane == SYMBOLS)]
+    searches: dict[str, Callable[[], _Found]] = {}
+    if NOTES in wanted:
+        searches[NOTES] = partial(_notes, bank, asked)
+    absent = "there is no git repository here"
+    problem = ""
+    if codebase is not None and lanes:
+        try:
+            problem, absent = codebase.catch_up(lanes, asked.progress), ""
+        except MemoryBankError as error:
+            absent = error.message
+    for lane in lanes:
+        if codebase is None or absent:
+            searches[lane] = partial(_Found, absent=absent)
+        else:
+            searches[lane] = partial(_code, codebase, lane, asked)
+    with ThreadPoolExecutor(max_workers=max(1, len(searches))) as threads:
+        begun = {kind: threads.submit(search) for kind, search in searches.items()}
+        found = {kind: one.result() for kind, one in begun.items()}
+    if problem and lanes:
+        found[lanes[0]] = found[lanes[0]]._replace(problem=problem)
+    return found
+
+
+def _notes(bank: Bank | None, asked: _Asked) -> _Found:
+    if bank is None:
+        return _Found(absent="there is no bank here")
+    answer: Recalled = recalling.recall(
+        bank, asked.query, asked.limit, asked.mode, count_access=False, progress=asked.progress
+    )
+    results = [
+        NoteResult(
+            id=note.note_id or note.path,
+            title=note.title or None,
+            snippet=note.snippet,
+            relevance_score=note.relevance_score,
+            tags=note.tags,
+            source_type=note.source_type,
+            path=note.path,
+            line=note.line,
+        )
+        for note in answer.notes
+    ]
+    return _Found(results, answer.mode_used, answer.fallback_reason or "", answer.problem or "")
+
+
+def _code(codebase: Codebase, lane: Lane, asked: _Asked) -> _Found:
+    """Search one lane of the code."""
+    try:
+        found: CodeResult = codebase.search(
+            lane, asked.query, _OVERFETCH * asked.limit, mode=asked.mode
+        )
+    except MemoryBankError as error:
+        return _Found(absent=error.message)
+    results = [one for hit in found.hits if (one := _result(codebase, hit, asked.query))]
+    return _Found(results, found.mode, found.fallback_reason)
+
+
+def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result | None:
+    """Return a hit of the code as a result; None for the text of a file around its tests."""
+    score = hit.score * fusing.share(hit.lane, query)
+    if hit.lane == TESTS:
+        if hit.test is None:
+            return None
+        intent = hit.test.intent
+        return GuardResult(hit.test.id, intent.title, intent.snippet, score, hit.path, hit.line)
+    if hit.lane == DOCS:
+        heading = " > ".join(hit.headings)
+        name = f"{hit.path}#{heading}" if heading else hit.path
+        title = heading or hit.hit.document.title
+        return DocResult(name, title, _snippet(codebase, hit, query), score, hit.path, hit.line)
+    if hit.symbol is None:  # a file: what is outside of its symbols
+        language = parsing.language_of(hit.path) or ""
+        text = _snippet(codebase, hit, query)
+        return SymbolResult(hit.path, hit.path, text, score, hit.path, hit.line, language)
+    symbol = hit.symbol.symbol
+    if _is_named(symbol, query):
+        score = 1.0
+    told = symbols.snippet(hit.symbol)
+    return SymbolResult(
+        hit.symbol.id, symbol.qualified, told, score, hit.path, symbol.line, hit.symbol.language
+    )
+
+
+def _snippet(codebase: Codebase, hit: CodeHit, query: str) -> str:
+    return snippets.snippet(codebase.text(hit), query)
+
+
+def _is_named(symbol: Symbol, query: str) -> bool:
+    """Tell whether a query is nothing but a symbol's name."""
+    return query.strip().strip("`").removesuffix("()") in (symbol.qualified, symbol.name)
+
+
+class _Lift(NamedTuple):
+    """What a file gains because it changes with a better one."""
+
+    score: float
+    coupled: Coupled
+    file: str
+    """The better one."""
+
+
+def _with_coupling(codebase: Codebase, found: dict[str, _Found], *, shown: bool) -> None:
+    """Add what coupling tells: lift results in files that change with better ones, add other files.
+
+    A file that is coupled with one of the best is as likely as that one, times `fused_score` and
+    COUPLING_WEIGHT. Files without a result of their own are results if they are `shown`.
+    """
+    best: dict[str, float] = {}
+    for kind in _LANES:
+        for one in found.get(kind, _Found()).results:
+            file = file_of(one)
+            best[file] = max(best.get(file, 0.0), one.relevance_score)
+    first = sorted(best, key=lambda file: -best[file])[:_COUPLED_WITH]
+    coupling = codebase.coupling().coupling
+    lifts: dict[str, _Lift] = {}
+    for file in first:
+        for other in coupling.of(file)[:_MOST_COUPLED]:
+            lift = fusing.COUPLING_WEIGHT * best[file] * other.fused_score
+            if other.file not in lifts or lift > lifts[other.file].score:
+                lifts[other.file] = _Lift(lift, other, file)
+    for kind in _LANES:
+        if kind in found:
+            results = [_lifted(one, best, lifts) for one in found[kind].results]
+            found[kind] = found[kind]._replace(results=results)
+    if shown:
+        found[COUPLING] = _Found(
+            [
+                CoupledFileResult(
+                    id=None,
+                    title=file,
+                    snippet=snippet(lift.coupled, lift.file),
+                    relevance_score=lift.score,
+                    fused_score=round(lift.coupled.fused_score, 4),
+                    coupling_type=lift.coupled.coupling_type,
+                )
+                for file, lift in lifts.items()
+                if file not in best
+            ]
+        )
+
+
+def _lifted(one: Result, best: Mapping[str, float], lifts: Mapping[str, _Lift]) -> Result:
+    """Return the best result of a coupled file with a higher score."""
+    file = file_of(one)
+    if file not in lifts or one.relevance_score < best[file]:
+        return one
+    return one._replace(relevance_score=fusing.either(one.relevance_score, lifts[file].score))
+
+
+def _ranked(found: dict[str, _Found], limit: int, fusion: tuple[str, float]) -> list[Result]:
+    """Fuse the results of all kinds, and return the best with their scores."""
+    results = [one for kind in found.values() for one in kind.results]
+    numbers = iter(range(len(results)))
+    lists = [
+        [
+            fusing.Scored(next(numbers), kind, file_of(one), one.relevance_score)
+            for one in kind_found.results
+        ]
+        for kind, kind_found in found.items()
+    ]
+    how, k = fusion
+    if how == "rrf":
+        ranked = fusing.by_ranks(lists, k)
+    else:
+        ranked = fusing.by_likelihood(one for found in lists for one in found)
+    return [
+        results[one.number]._replace(relevance_score=round(one.score, 4)) for one in ranked[:limit]
+    ]
+
+
+def _fusion(bank: Bank | None, codebase: Codebase | None) -> tuple[str, float]:
+    """Return how results are fused, and the constant of reciprocal rank fusion."""
+    opened = bank if bank is not None else codebase
+    search = Search() if opened is None else opened.settings.search
+    return search.fusion, search.rrf_k
+
+
+def _count(bank: Bank | None, codebase: Codebase | None, results: Iterable[Result]) -> None:
+    """Count an access of the notes and symbols in an answer."""
+    now = time.time()
+    notes = [one.id for one in results if isinstance(one, NoteResult)]
+    symbols = [one.id for one in results if isinstance(one, SymbolResult) and one.id != one.file]
+    if bank is not None and notes:
+        bank.logs.access.add(notes, now)
+    if codebase is not None and symbols:
+        codebase.count_access(symbols, now)

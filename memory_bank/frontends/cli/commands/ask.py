@@ -1,0 +1,93 @@
+"""`memory-bank ask`: search notes, docs, code, tests and history with one question."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank import actions
+from memory_bank.errors import NoBank, NoRepository
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.setting_sections import MODES
+
+if TYPE_CHECKING:
+    from memory_bank.bank import Bank
+    from memory_bank.codebase import Codebase
+
+GROUP = "Code"
+KINDS = ("symbols", "notes", "docs", "coupling", "tests")
+
+
+@as_command(
+    "ask",
+    why="""
+    Searches everything that a project knows with one question: notes of the bank, other Markdown
+    of the repository, functions and classes, what tests say should happen, and files that change
+    together with those found. Each result says what it is and where. To search notes only, with
+    their text, use recall.
+
+    It works in a git repository without a bank, and in a bank without a repository.
+    """,
+    examples=(
+        ("memory-bank ask how are payments retried", "notes, code, tests"),
+        ("memory-bank ask retry --include symbols,tests", "code and tests only"),
+        ("memory-bank ask retry --limit 3 --json", "for a program"),
+    ),
+)
+@click.argument("query", nargs=-1, required=True, metavar="QUERY...")
+@options.limit(10, "Most results, 1 to 100; default: 10")
+@click.option(
+    "--include", metavar="A,B", multiple=True, help=f"Only these kinds: {', '.join(KINDS)}"
+)
+@click.option("--mode", type=click.Choice(MODES), metavar="MODE", help=", ".join(MODES))
+@click.option("--no-count", is_flag=True, help="Don't count this as an access")
+def command(
+    call: Call,
+    *,
+    query: tuple[str, ...],
+    limit: int,
+    include: tuple[str, ...],
+    mode: str | None,
+    no_count: bool,
+) -> int:
+    """Search notes, docs, code and tests with one question."""
+    from memory_bank.frontends.cli.ask_view import show_results  # start-up: help needs no view
+
+    with ExitStack() as opened:
+        bank, codebase = _opened(call, opened)
+        found = actions.ask.ask(
+            bank,
+            codebase,
+            " ".join(query),
+            limit,
+            include,
+            mode=mode,
+            count_access=not no_count,
+            progress=call.progress,
+        )
+        root = codebase.root if codebase is not None else None
+        call.answer(found, lambda found: show_results(call, found, root))
+    call.warn(found.problem)
+    call.fallback(found.fallback_reason)
+    if not found.results and not call.json:
+        call.remark("nothing found")
+    return FOUND if found.results else NOTHING
+
+
+def _opened(call: Call, opened: ExitStack) -> tuple[Bank | None, Codebase | None]:
+    """Open the bank and the code; raise NoBank if there is neither."""
+    bank, codebase, missing = None, None, None
+    try:
+        bank = opened.enter_context(call.open())
+    except NoBank as error:
+        missing = error
+    try:
+        codebase = opened.enter_context(call.open_code())
+    except NoRepository:
+        if missing is not None:
+            raise missing from None
+    return bank, codebase

@@ -1,0 +1,42 @@
+"""Compact text of answers about code, for agents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memory_bank.actions.ask_results import NoteResult, Result, file_of, line_of
+from memory_bank.frontends.fencing import Quotes, one_line
+from memory_bank.frontends.rendering import count
+
+if TYPE_CHECKING:
+    from memory_bank.actions.ask_results import Answer
+
+_MOST_TITLE = 100
+
+
+def answer(found: Answer, quotes: Quotes) -> str:
+    """Show each result: its kind, score, place and title, and below a line of it."""
+    remarks = [f"Incomplete: {quotes.inside(one_line(found.problem))}"] if found.problem else []
+    if found.fallback_reason:
+        remarks.append(f"By words only (fallback_reason: {found.fallback_reason})")
+    if not found.results:
+        return "\n".join(["Nothing found. Try other or fewer words, or other kinds.", *remarks])
+    head = (
+        f"{count(found.result_count, 'result')}: kind | score | place | title, then a line of it."
+    )
+    rows = quotes.quote("\n".join(map(_row, found.results)))
+    return "\n".join([f"{head} {quotes.notice}", rows, *remarks, _next(found)])
+
+
+def _row(one: Result) -> str:
+    line = line_of(one)
+    place = one_line(f"{file_of(one)}:{line}" if line else file_of(one))
+    title = one_line(one.title or "")[:_MOST_TITLE]
+    named = f" | {title}" if title and title != place else ""
+    return f"{one.kind} | {one.relevance_score:.2f} | {place}{named}\n  {one_line(one.snippet)}"
+
+
+def _next(found: Answer) -> str:
+    if any(isinstance(one, NoteResult) for one in found.results):
+        return "read_memory shows a note whole."
+    return "Read the files at these lines."

@@ -1,0 +1,58 @@
+"""`ask` prints what a question finds in code and notes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.frontends.cli.conftest import Run
+from tests.repo.history_builder import Made, make
+
+CODE = 'def charge(amount):\n    """Charge a card. Never twice."""\n    return amount\n'
+
+
+@pytest.fixture
+def shop(tmp_path: Path, mb: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
+    root = make(tmp_path / "shop", [Made({"shop/pay.py": CODE, "README.md": "# Shop\n"})])
+    monkeypatch.chdir(root)
+    return root
+
+
+def test_a_result_has_its_place_kind_title_and_a_line(shop: Path, mb: Run) -> None:
+    answer = mb("ask", "charge", "a", "card", "--include", "symbols")
+    assert answer.code == 0
+    first, title, line = answer.out.splitlines()[:3]
+    assert first.startswith("1  shop/pay.py:1  symbol  ")
+    assert (title.strip(), line.strip()) == ("charge", "Charge a card.")
+    assert "not searched" not in answer.err
+
+
+def test_what_is_missing_is_a_warning(shop: Path, mb: Run) -> None:
+    assert "notes not searched: there is no bank here" in mb("ask", "charge").err
+
+
+def test_json_has_a_kind_for_each_result(shop: Path, mb: Run) -> None:
+    found = json.loads(mb("ask", "charge", "--limit", "1", "--json").out)
+    (first,) = found["results"]
+    assert found["schema_version"] == "1.0"
+    assert found["result_count"] == 1
+    assert (first["kind"], first["file"], first["language"]) == ("symbol", "shop/pay.py", "python")
+
+
+def test_nothing_found_and_wrong_use_have_their_exit_codes(shop: Path, mb: Run) -> None:
+    assert mb("ask", "xylophone", "--include", "symbols").code == 1
+    wrong = mb("ask", "charge", "--include", "people")
+    assert wrong.code == 2
+    assert "symbols, notes, docs, coupling, tests" in wrong.err
+
+
+def test_without_bank_and_repository_it_says_so(
+    tmp_path: Path, mb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    answer = mb("ask", "charge")
+    assert answer.code != 0
+    assert "no .memories folder" in answer.err
