@@ -101,6 +101,12 @@ def all_documents(manifest: Manifest) -> list[DocumentRow]:
     return [_document(row) for row in rows]
 
 
+def titles(manifest: Manifest) -> list[tuple[str, str, str]]:
+    """Return key, title and `aliases`, as JSON or empty, of every live document, by key."""
+    sql = "SELECT key, title, coalesce(json_extract(data, '$.aliases'), '') FROM documents"
+    return manifest.execute(f"{sql} WHERE {_LIVE} ORDER BY key").fetchall()
+
+
 def document_at(manifest: Manifest, key: str) -> DocumentRow | None:
     """Return the live document of a key."""
     sql = f"SELECT {_COLUMNS} FROM documents WHERE key = ? AND {_LIVE}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -101,10 +102,11 @@ def _in_link(here: _Here) -> Choices:
         kind, parts = "symbol", _symbols(goal.file)
     else:
         parts = _headings(note) if mark == "#" else _blocks(note)
+    fits = _matching(part)
     found = [
         here.choice(name, kind, here.typed[: len(here.typed) - len(part)] + name, detail)
         for name, detail in parts
-        if _fits(part, name)
+        if fits(name)
     ]
     return Choices(tuple(found[:MAX_CHOICES]), len(found) <= MAX_CHOICES)
 
@@ -141,18 +143,18 @@ def _blocks(note: Note) -> Iterator[tuple[str, str]]:
 
 def _targets(here: _Here) -> Choices:
     """Return the notes by path, title and alias, and the files of the project."""
-    rows = here.texts.bank.read(lambda view: documents.all_documents(view.manifest))
+    rows = here.texts.bank.read(lambda view: documents.titles(view.manifest))
+    fits = _matching(here.typed)
     found: list[Choice] = []
-    for row in rows:
-        name = name_of(row.key)
-        if _NOT_IN_TARGET.search(name) or row.key == here.path:
+    for key, title, aliases in rows:
+        name = name_of(key)
+        if _NOT_IN_TARGET.search(name) or key == here.path:
             continue
-        title = row.title
-        if _fits(here.typed, name):
+        if fits(name):
             found.append(here.choice(name, "note", name, title))
         known = {name.casefold(), name.rpartition("/")[2].casefold()}
-        for kind, other in _others(title, row.data.get("aliases", ())):
-            if other.casefold() not in known and _fits(here.typed, other):
+        for kind, other in _others(title, aliases):
+            if fits(other) and other.casefold() not in known:
                 known.add(other.casefold())
                 shown = other.replace("|", " ").replace("]", " ").replace("[", " ")
                 text = f"{name}|{shown}" if here.closing or not _shown_follows(here) else name
@@ -160,7 +162,7 @@ def _targets(here: _Here) -> Choices:
     found += [
         here.choice(file, "file", file)
         for file in project_files(here.texts.bank)
-        if _fits(here.typed, file) and not _NOT_IN_TARGET.search(file)
+        if fits(file) and not _NOT_IN_TARGET.search(file)
     ]
     typed = here.typed.casefold()
     found.sort(key=lambda one: (not one.typed.casefold().startswith(typed), one.kind == "file"))
@@ -173,17 +175,19 @@ def _shown_follows(here: _Here) -> bool:
     return text.startswith("|", here.end)
 
 
-def _others(title: str, aliases: object) -> Iterator[tuple[Kind, str]]:
+def _others(title: str, aliases: str) -> Iterator[tuple[Kind, str]]:
     if title:
         yield "title", title
-    for alias in aliases if isinstance(aliases, list | tuple) else ():
+    for alias in json.loads(aliases) if aliases.startswith("[") else ():
         yield "alias", str(alias)
 
 
-def _fits(typed: str, name: str) -> bool:
-    """Tell whether the letters typed occur in a name in their order, spaces left out."""
-    letters = iter(name.casefold())
-    return all(char in letters for char in typed.casefold() if not char.isspace())
+def _matching(typed: str) -> Callable[[str], object]:
+    """Return a test whether the letters typed occur in a name in their order, spaces left out."""
+    letters = [char for char in typed.casefold() if not char.isspace()]
+    # atomic, so that time is linear
+    match = re.compile("".join(f"(?>.*?{re.escape(char)})" for char in letters), re.DOTALL).match
+    return lambda name: match(name.casefold())
 
 
 _files: dict[str, tuple[float, list[str]]] = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memory_bank.actions.editor.texts import file_of
 from memory_bank.bank import Bank, View
 from memory_bank.manifest import documents, sections
 from memory_bank.notes.block_positions import BREAK
@@ -32,11 +31,10 @@ class Found(NamedTuple):
 
     name: str
     path: str
-    file: str
     line: int
     is_note: bool
     around: str = ""
-    """The headings above it, or the note's type."""
+    """The headings above it."""
 
 
 def outline(note: Note) -> tuple[Heading, ...]:
@@ -66,27 +64,23 @@ def search(bank: Bank, words: str, most: int = MAX_FOUND) -> list[Found]:
     wanted = words.casefold().split()
 
     def matching(view: View) -> list[Found]:
-        notes = documents.all_documents(view.manifest)
+        notes = documents.titles(view.manifest)
         found = [
-            Found(one.title or one.key, one.key, file_of(bank, one.key), 1, True, _type(one.data))
-            for one in notes
-            if _has(f"{one.title} {one.key}", wanted)
+            Found(title or key, key, 1, is_note=True)
+            for key, title, _ in notes
+            if _has(f"{title} {key}", wanted)
         ]
-        titles = {(one.key, one.title) for one in notes}
+        titles = {(key, title) for key, title, _ in notes}
         for key, line, headings in sections.headings(view.manifest):
             is_title = len(headings) == 1 and (key, headings[0]) in titles
             if not is_title and _has(headings[-1], wanted):
                 above = " > ".join(headings[:-1])
-                found.append(Found(headings[-1], key, file_of(bank, key), line, False, above))
+                found.append(Found(headings[-1], key, line, is_note=False, around=above))
         return found
 
     found = bank.read(matching)
     found.sort(key=lambda one: (not _starts(one.name, wanted), not one.is_note))
     return found[:most]
-
-
-def _type(data: object) -> str:
-    return str(data.get("type", "")) if isinstance(data, dict) else ""
 
 
 def _has(text: str, words: Sequence[str]) -> bool:

@@ -27,7 +27,7 @@ from lsprotocol.types import (
 from memory_bank.actions.editor import goals, outline, preview
 from memory_bank.actions.editor.goals import Goal
 from memory_bank.actions.editor.outline import Heading
-from memory_bank.actions.editor.texts import WrittenLink, link_at
+from memory_bank.actions.editor.texts import WrittenLink, file_of, link_at
 from memory_bank.frontends.fencing import one_line
 from memory_bank.frontends.lsp import markdown
 from memory_bank.frontends.lsp.asked import Asked
@@ -134,7 +134,9 @@ def workspace_symbols(
     """Return the notes and headings of all banks that have some words."""
     return [
         WorkspaceSymbol(
-            location=Location(editor.uri_of(one.file), _line_range(one.line)),
+            location=Location(
+                editor.uri_of(file_of(bank.shared.bank(), one.path)), _line_range(one.line)
+            ),
             name=one_line(one.name) or one.path,
             kind=SymbolKind.File if one.is_note else SymbolKind.String,
             container_name=one_line(" > ".join(filter(None, (one.path, one.around)))),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 
 import pytest
 
@@ -81,3 +82,11 @@ def test_many_notes_are_offered_in_parts(make: Make) -> None:
     found = choices(texts, "new.md", "[[n", 3)
     assert (len(found.found), found.complete) == (200, False)
     assert choices(texts, "new.md", "[[n249", 6).found[0].label == "n249"
+
+
+def test_letters_that_many_names_nearly_have_take_no_time(make: Make) -> None:
+    text = f"[[{'a' * 30}b"
+    texts = make({f"{'a' * 100}{number}.md": "x\n" for number in range(50)}, new=text)
+    began = time.monotonic()
+    assert choices(texts, "new.md", text, len(text)).found == ()
+    assert time.monotonic() - began < 5
