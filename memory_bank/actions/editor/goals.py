@@ -21,7 +21,7 @@ from memory_bank.notes.note import Link, Note, Section
 from memory_bank.repo.code import Symbol
 
 MAX_SOURCES = 2_000
-"""Notes that are read for the links to one note; those of further ones are not listed."""
+"""Notes that are read to list the links to one note; those of further ones are not listed."""
 _PLACE = re.compile(r"(.+?):(\d{1,9})(?::\d+)?")
 """A file with a line."""
 
@@ -100,7 +100,7 @@ def references(texts: Texts, goal: Goal, *, heading: str = "", block: str = "") 
     With `heading` or `block`, only the links to that part of the note.
     """
     found = []
-    for source in sources(texts, goal, itself=True):
+    for source in sources(texts, goal, itself=True)[:MAX_SOURCES]:
         note = texts.note(source)
         if note is None:
             continue
@@ -128,7 +128,7 @@ def sources(texts: Texts, goal: Goal, *, itself: bool = False) -> list[str]:
 
     indexed = dict.fromkeys(texts.bank.read(linking))
     own = [goal.path] if itself and goal.path else []
-    return list(dict.fromkeys([*own, *list(indexed)[:MAX_SOURCES], *texts.unsaved]))
+    return list(dict.fromkeys([*own, *indexed, *texts.unsaved]))
 
 
 def _same_ghost(one: Goal, other: Goal) -> bool:

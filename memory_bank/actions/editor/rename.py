@@ -15,7 +15,7 @@ from memory_bank.actions.editor.goals import Goal, section_at, sources, written_
 from memory_bank.actions.editor.texts import Texts, WrittenLink, file_of, link_at, note_path
 from memory_bank.actions.move_and_merge import place_of, retarget
 from memory_bank.bank import Bank
-from memory_bank.errors import BadInput
+from memory_bank.errors import BadInput, UnreadableNote
 from memory_bank.manifest import documents, link_table
 from memory_bank.notes import name_forms, names
 from memory_bank.notes.note import Note, Section
@@ -98,10 +98,11 @@ def _through_link(
 
 
 def rename(texts: Texts, what: Renameable, new: str) -> Renaming:
-    """Return the changes that give a note or heading a new name.
+    """Return the changes that give a note or heading a new name; the index is updated first.
 
-    Raises BadInput, BadName, NoteExists, NoteReadOnly.
+    Raises Busy, BadInput, BadName, NoteExists, NoteReadOnly.
     """
+    texts.bank.catch_up(insist=True)  # a link that is not known would lead nowhere
     if what.section is not None:
         return Renaming(tuple(_of_heading(texts, what.path, what.section, new.strip())))
     return of_note(texts, what.path, new)
@@ -145,6 +146,8 @@ def moved(texts: Texts, moves: Mapping[str, str]) -> Iterator[Edit]:
         }
         new_target = retarget(source, leads, moves, taken, place, gone=False)
         changed = edits(note.text, new_target, note.body_start)
+        if changed and not note.writable:
+            raise UnreadableNote(f"{source}: {note.faults[0].reason}", "save it as UTF-8 first")
         for (start, end), text in changed.items():
             if note.text[start:end] != text:
                 yield Edit(source, start, end, text)
@@ -153,8 +156,10 @@ def moved(texts: Texts, moves: Mapping[str, str]) -> Iterator[Edit]:
 def moves_of(bank: Bank, old_file: str, new_file: str) -> dict[str, str]:
     """Map the paths of the notes that move with a file or folder to their new paths.
 
-    Both are absolute. Included files, and moves out of the bank, are left out.
+    Both are absolute. Included files, and moves out of the bank, are left out. The index is
+    updated first; raises Busy.
     """
+    bank.catch_up(insist=True)
     old, new = note_path(bank, old_file), note_path(bank, new_file)
     if old or new:
         return {old: new} if old and new and old != new else {}

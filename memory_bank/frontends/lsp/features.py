@@ -11,6 +11,7 @@ from memory_bank.frontends.lsp.buffers import file_at, is_note
 from memory_bank.frontends.lsp.clock import ADD_NOTE
 from memory_bank.frontends.lsp.server import (
     CHANGE_SECONDS,
+    LIST_SECONDS,
     NOTES,
     NotesServer,
 )
@@ -83,7 +84,9 @@ def _add_navigation(server: NotesServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_REFERENCES)
     async def references(params: types.ReferenceParams) -> list[types.Location]:
         uri = params.text_document.uri
-        return await server.ask(uri, lambda asked: lsp.navigation.references(asked, params), [])
+        return await server.ask(
+            uri, lambda asked: lsp.navigation.references(asked, params), [], LIST_SECONDS
+        )
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     async def hover(params: types.HoverParams) -> types.Hover | None:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 READ_SECONDS = 2.0
 """Seconds after which a request that changes nothing is answered with nothing."""
+LIST_SECONDS = 10.0
+"""Seconds that a list may take for which a person asked."""
 CHANGE_SECONDS = 30.0
 """Seconds that a rename, or a new note, may take."""
 _TYPING_SECONDS = 0.2
@@ -149,6 +151,8 @@ class NotesServer(LanguageServer):
             return await asyncio.wait_for(asyncio.shield(running), seconds)
         except TimeoutError:
             running.add_done_callback(_ignore)
+            if seconds == CHANGE_SECONDS:
+                raise Refused("the notes are still being indexed; try again") from None
             return empty
         except NoBank:
             return empty

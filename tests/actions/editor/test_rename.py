@@ -18,7 +18,7 @@ from memory_bank.actions.editor.rename import (
     renameable,
 )
 from memory_bank.actions.editor.texts import Texts
-from memory_bank.errors import BadInput, BadName, NoteExists
+from memory_bank.errors import BadInput, BadName, NoteExists, UnreadableNote
 from tests.actions.editor.conftest import Make, cursor
 
 NOTES = {
@@ -180,3 +180,20 @@ def test_only_the_latest_text_of_a_file_is_kept() -> None:
         value(file, "2")
     assert list(kept._kept) == ["a", "c"]
     assert asked == ["1", "2", "2", "2"]
+
+
+def test_a_link_that_is_not_indexed_yet_is_renamed(make: Make) -> None:
+    texts = make(NOTES)
+    (texts.bank.layout.root / "later.md").write_text("[[facts/bm25]]\n")
+    what = renameable(Texts(texts.bank, {"x.md": "[[bm25]]"}), "x.md", 3)
+    assert what is not None
+    changed = applied(texts, rename(texts, what, "facts/okapi"))
+    assert changed["later.md"] == "[[facts/okapi]]\n"
+
+
+def test_a_note_that_is_not_utf_8_is_not_rewritten(make: Make) -> None:
+    texts = make(NOTES)
+    (texts.bank.layout.root / "latin.md").write_bytes(b"caf\xe9 [[facts/bm25]]\n")
+    texts.bank.catch_up()
+    with pytest.raises(UnreadableNote, match=r"latin\.md"):
+        of_note(texts, "facts/bm25.md", "facts/okapi")
