@@ -30,6 +30,7 @@ class RecentCommit(NamedTuple):
     """A commit that changed a file."""
 
     committed_at: str
+    subject: str
     files: int
     """Number of files that it changed."""
 
@@ -73,9 +74,10 @@ def explain_symbol(
     limit = min(max(limit, 1), MOST)
     with code.lock:
         problem = code.refresh(progress)
-        row = symbol_lookup.symbol_named(code.table, name)
-    cited = citing_notes(code, bank, row.path, query)
+        path = symbol_lookup.symbol_named(code.table, name).path
+    cited = citing_notes(code, bank, path, query)
     with code.lock:
+        row = symbol_lookup.symbol_named(code.table, name)  # another thread may have read files
         details = details_of(code, row)
         guards = code.relations().guards.of_symbol(row)
         state, notices = coupling_state(code)
@@ -132,4 +134,4 @@ def _commits(state: CouplingState | None, path: str, limit: int) -> tuple[Recent
     if state is None:
         return ()
     found = state.coupling.history.of(path)[:limit]
-    return tuple(RecentCommit(iso_of(one.when), one.size) for one in found)
+    return tuple(RecentCommit(iso_of(one.when), one.subject, one.size) for one in found)

@@ -79,8 +79,8 @@ def symbols_meant(table: CodeDatabase, name: str) -> list[SymbolRow]:
     found = symbols_named(table, name)
     if len(found) <= 1:
         return found
-    written = _dotted(name.partition("#")[2] or name)
-    return [one for one in found if one.symbol.qualified == written]
+    written = {_dotted(name), _dotted(name.partition("#")[2])}
+    return [one for one in found if one.symbol.qualified in written]
 
 
 def last_name(name: str) -> str:

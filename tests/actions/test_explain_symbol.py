@@ -44,8 +44,8 @@ def test_a_symbol_has_all_that_has_to_do_with_it(code: Codebase, bank: Bank) -> 
     assert "charge_with_retry" in {one.name for one in found.details.calls}
     first = found.coupled[0]
     assert (first.file, first.support) == ("shop/payments.py", 4)
-    assert [(one.committed_at[:10], one.files) for one in found.commits][:2] == [
-        ("2020-09-19", 1), ("2020-09-18", 2),
+    assert [(one.committed_at[:10], one.subject, one.files) for one in found.commits][:2] == [
+        ("2020-09-19", "x", 1), ("2020-09-18", "x", 2),
     ]  # fmt: skip
     assert len(found.commits) == 5
     assert found.notices == ()

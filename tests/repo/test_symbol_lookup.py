@@ -10,9 +10,11 @@ import pytest
 from memory_bank.errors import SymbolNotFound
 from memory_bank.repo.symbol_lookup import (
     in_file,
+    last_name,
     symbol_at,
     symbol_named,
     symbols_matching,
+    symbols_meant,
     symbols_named,
 )
 from memory_bank.repo.symbol_table import SymbolTable
@@ -122,3 +124,35 @@ def test_symbols_of_a_file_and_at_a_line(table: SymbolTable) -> None:
     place = symbol_named(table, "Order.place")
     assert symbol_at(table, "shop/orders.py", place.symbol.line + 1) == place
     assert symbol_at(table, "shop/orders.py", 1) is None
+
+
+@pytest.mark.parametrize("name", ["describe", "describe()", " describe "])
+def test_a_reference_means_every_symbol_of_the_qualified_name(
+    table: SymbolTable, name: str
+) -> None:
+    found = symbols_meant(table, name)
+    assert [one.path for one in found] == ["shop/payments.py", "shop/reports.py"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("place", ["Order.place"]), ("orders.py#Order.place", ["Order.place"]), ("Order#place", ["Order.place"]), ("nothing", [])],
+)  # fmt: skip
+def test_a_reference_means_the_only_symbol_that_fits(
+    table: SymbolTable, name: str, meant: list[str]
+) -> None:
+    assert [one.symbol.qualified for one in symbols_meant(table, name)] == meant
+
+
+def test_a_part_of_several_names_means_none(shop: Path, table: SymbolTable) -> None:
+    farm = "class Oat:\n    def grow(self): ...\nclass Rye:\n    def grow(self): ...\n"
+    write(shop, {"farm.py": farm})
+    table.refresh()
+    assert len(symbols_named(table, "grow")) == 2
+    assert symbols_meant(table, "grow") == []
+    assert len(symbols_meant(table, "Rye.grow")) == 1
+
+
+@pytest.mark.parametrize("name", ["open", "Bank.open", "bank.py#Bank.open", "a::Bank->open()", "memory_bank.bank.Bank.open"])  # fmt: skip
+def test_the_last_name(name: str) -> None:
+    assert last_name(name) == "open"

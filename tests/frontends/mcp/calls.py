@@ -149,6 +149,24 @@ CALLS = (
     OneCall("inject_context", {"project": "x"}, ("# [x] recent context",), "context"),
     OneCall("end_session", {"session_id": "calls"}, ("(summary_id: sum-",), "summary_id"),
     OneCall("__IMPORTANT", {}, ("1. search(query)", "3. get_observations"), "steps"),
+    OneCall(
+        "ask",
+        {"query": "where is the index built", "include": ["symbols"]},
+        ("symbol | ", "src/index.py:1 | build_index"),
+        "results",
+    ),
+    OneCall(
+        "symbol", {"name": "build_index"}, ("build_index | function | src/index.py:",), "symbol"
+    ),
+    OneCall(
+        "explain_symbol",
+        {"name": "build_index"},
+        ("notes of its file:", "decisions/tantivy.md:"),
+        "file_notes",
+    ),
+    OneCall(
+        "blast_radius", {"file": "src/index.py"}, ("build_index | function | line 1",), "symbols"
+    ),
     OneCall("get_memory_stats", {}, ("6 notes", "ops 1"), "count"),
     OneCall("sync_memories", {"rebuild": False}, ("Indexed ",), "seconds"),
     OneCall("check_memories", {}, ("6 notes", "passages."), "notes"),

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from tests.frontends.mcp.answers import outside
 
 Make = Callable[..., Any]
-ALL = ("store", "bank", "sessions", "maintenance")
+ALL = ("store", "bank", "sessions", "code", "maintenance")
 
 
 def mark(place: str) -> str:
@@ -114,6 +114,11 @@ def calls() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "search_memories", {"query": "x", "since": mark("when")}
     for node in ("src/index.py", mark("target"), f"{mark('fileref')}.py", name, mark("entity")):
         yield "search_linked_memories", {"query": "zebra", "target_document": node}
+    for file in ("src/index.py", f"{mark('fileref')}.py"):
+        yield "blast_radius", {"file": file}
+        yield "explain_symbol", {"name": f"{file}#{mark('target')}"}
+    yield "explain_symbol", {"name": "build_index"}
+    yield "symbol", {"name": mark("target")}
     for note in (name, mark("alias"), mark("title"), mark("id"), "same", FILE[:-1], mark("deletd")):
         yield "read_memory", {"filename": note}
     for note in (

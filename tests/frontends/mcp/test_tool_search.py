@@ -49,6 +49,9 @@ QUESTIONS = {
     "project knowledge before a change": {"recall", "search_linked_memories"},
     "list recent notes": {"recent_memories"},
     "delete a note": {"delete_memory"},
+    "what calls this symbol": {"symbol"},
+    "tests of a symbol": {"explain_symbol"},
+    "what may a change of this file affect": {"blast_radius"},
 }
 
 

@@ -26,7 +26,7 @@ ASKING = {
     "inject_context",
 }  # fmt: skip
 SESSIONS = ASKING | {"start_session", "store_observation", "end_session"}
-CODE = {"ask"}
+CODE = {"ask", "symbol", "explain_symbol", "blast_radius"}
 READING = ASKING | CODE | {
     "read_memory", "search_memories", "search_linked_memories", "get_memory_stats", "recall",
     "recent_memories",

@@ -73,7 +73,5 @@ def _show(call: Call, root: Path, found: ExplainedSymbol) -> None:
     view.notes("notes", found.notes)
     view.notes(f"notes of {one.path}", found.file_notes)
     if view.heading(f"newest commits of {one.path}", found.commits):
-        rows = [
-            (f"  {made.committed_at[:10]}", count(made.files, "file")) for made in found.commits
-        ]
-        console.table(("date", "changed"), rows)
+        rows = [(f"  {made.committed_at[:10]}", made.subject) for made in found.commits]
+        console.table(("date", "subject"), rows)

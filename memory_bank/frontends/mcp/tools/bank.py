@@ -99,7 +99,7 @@ def recent_memories(
 
 @tool(text.written, destroys=True, repeatable=True)
 def update_memory(
-    call: Call, *, filename: Name, content: str, if_match: Etag = None
+    call: Call, *, filename: Path, content: str, if_match: str | None = None
 ) -> edit.Written:
     """Replace the whole text of a note; its front matter stays unless content brings its own.
 
@@ -135,13 +135,13 @@ def edit_memory(
 
 
 @tool(text.renamed, destroys=True)
-def rename_memory(call: Call, *, filename: Name, new_filename: Path) -> move_and_merge.Renamed:
+def rename_memory(call: Call, *, filename: Path, new_filename: Path) -> move_and_merge.Renamed:
     """Move a note to another path and rewrite every link to it, all or nothing."""
     return move_and_merge.rename(call.bank, filename, new_filename, agent=call.agent)
 
 
 @tool(text.trashed, destroys=True)
-def delete_memory(call: Call, *, filename: Name, if_match: Etag = None) -> trash.Trashed:
+def delete_memory(call: Call, *, filename: Path, if_match: str | None = None) -> trash.Trashed:
     """Move a note to the trash, from where restore_memory brings it back."""
     return trash.delete(call.bank, filename, if_match=if_match or None)
 

@@ -7,11 +7,14 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from memory_bank.actions import ask as asking
-from memory_bank.actions import ask_results
+from memory_bank.actions import ask_results, symbols
+from memory_bank.actions import blast_radius as radius
+from memory_bank.actions import explain_symbol as explaining
+from memory_bank.bank import Bank
 from memory_bank.errors import NoBank, NoRepository
-from memory_bank.frontends.mcp import code_text
+from memory_bank.frontends.mcp import code_text, symbol_text
 from memory_bank.frontends.mcp.tool import Call, tool
-from memory_bank.frontends.mcp.tools.bank import Query
+from memory_bank.frontends.mcp.tools.bank import Path, Query
 from memory_bank.frontends.mcp.tools.sessions import several
 
 _Kinds = Annotated[
@@ -19,6 +22,8 @@ _Kinds = Annotated[
     Field(max_length=20, description="symbols, notes, docs, coupling, tests"),
     BeforeValidator(several),
 ]
+_MOST = 20
+"""Most calls, tests, notes … of one answer, each."""
 
 
 @tool(code_text.answer, reads=True, depth=2)
@@ -41,3 +46,29 @@ def ask(
         if missing is not None:
             raise missing from None
     return asking.ask(bank, codebase, query, limit, include)
+
+
+@tool(symbol_text.symbol, reads=True)
+def symbol(call: Call, *, name: Path) -> symbols.SymbolDetails:
+    """Show a symbol: signature, doc, what it calls and what calls it."""
+    return symbols.symbol(call.code, name)
+
+
+@tool(symbol_text.explained, reads=True)
+def explain_symbol(call: Call, *, name: Path) -> explaining.ExplainedSymbol:
+    """Show a symbol with its calls, tests, coupled files and notes."""
+    return explaining.explain_symbol(call.code, name, _bank(call), limit=_MOST)
+
+
+@tool(symbol_text.affected, reads=True)
+def blast_radius(call: Call, *, file: Path) -> radius.BlastRadius:
+    """Show what a change of a file may affect: callers, coupled files, tests, notes."""
+    return radius.blast_radius(call.code, file, _bank(call), limit=_MOST)
+
+
+def _bank(call: Call) -> Bank | None:
+    """Return the bank, if there is one."""
+    try:
+        return call.bank
+    except NoBank:
+        return None
