@@ -11,7 +11,7 @@ from memory_bank import open_bank, open_codebase
 from memory_bank.actions.explain_symbol import explain_symbol
 from memory_bank.bank import Bank
 from memory_bank.codebase import Codebase
-from memory_bank.errors import NoRepository, SymbolNotFound
+from memory_bank.errors import BadInput, NoRepository, SymbolNotFound
 from tests.actions.cited_shop import make_shop
 from tests.repo.history_builder import run
 from tests.shop import FILES, write
@@ -137,6 +137,20 @@ def test_what_a_limit_leaves_out_is_said(code: Codebase, bank: Bank) -> None:
     found = explain_symbol(code, "Order.place", bank, limit=1)
     assert len(found.details.calls) == len(found.coupled) == len(found.commits) == 1
     assert "1 more notes of the file are left out" in found.notices
+
+
+def test_without_a_readable_history_the_rest_is_explained(code: Codebase, bank: Bank) -> None:
+    (code.shared / "commits.db").mkdir(parents=True)
+    found = explain_symbol(code, "Order.place", bank)
+    assert (found.coupled, found.commits) == ((), ())
+    assert "commits.db" in found.notices[0]
+    assert [one.path for one in found.notes] == ["refs.md"]
+
+
+def test_where_code_is_turned_off_the_error_says_so(shop: Path) -> None:
+    off = {"code.enabled": False}
+    with open_codebase(shop, settings=off) as code, pytest.raises(BadInput, match="turned off"):
+        explain_symbol(code, "Order.place")
 
 
 def test_an_unknown_symbol_is_an_error(code: Codebase, bank: Bank) -> None:
