@@ -150,3 +150,7 @@ def test_one_bank_may_serve_all_files(start: Start, tmp_path: Path) -> None:
     editor = start(other, before=("--bank", str(bank)))
     assert editor.wait(lambda: defined(editor, bank / ".memories"))
     assert editor.leave() == 0
+    status = subprocess.run(
+        ["git", "-C", str(bank), "status", "--porcelain"], capture_output=True, check=True
+    )
+    assert status.stdout == b""
