@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from memory_bank import layout, note_files
 from memory_bank.activity.logs import Logs
 from memory_bank.config import Settings
-from memory_bank.errors import Busy, IndexDamaged
-from memory_bank.hints import Hint
 from memory_bank.index.index import Index, discard, empty
+from memory_bank.index.reopening import ReopenedIndex
 from memory_bank.layout import LEFT_ALONE, Layout
 from memory_bank.notes.source import NotesSource
 from memory_bank.repairs import MANIFEST, Reports
 
 if TYPE_CHECKING:
     from memory_bank.search.engine import Engine
-
-_TRIES = 20
-"""How often a question is asked again when other processes replace the index meanwhile."""
-
-Result = TypeVar("Result")
 
 
 class View:
@@ -45,7 +38,7 @@ class View:
         return Engine(self.manifest, self.index.retrievers, owner.settings, owner.logs().access.of)
 
 
-class OpenIndex:
+class OpenIndex(ReopenedIndex[View]):
     """The index of the notes at a place; its files may go, be replaced or be damaged meanwhile.
 
     It may be used from several threads: one works at a time.
@@ -60,7 +53,7 @@ class OpenIndex:
         notices: Reports,
     ) -> None:
         """Open nothing yet; tell `repairs` what was made again, `notices` what else to say."""
-        self.lock = threading.RLock()
+        super().__init__()
         self.layout = place
         self.roots = note_files.roots_of(lambda: self.layout, settings)
         self.source = NotesSource(self.roots, max_bytes=settings.memory.max_note_bytes)
@@ -69,30 +62,6 @@ class OpenIndex:
         self._repairs = repairs
         self._notices = notices
         self._view: View | None = None
-
-    def read(self, ask: Callable[[View], Result]) -> Result:
-        """Ask the index as it is; when it turns out damaged, repair it and ask once more.
-
-        When another process replaced it meanwhile, what was answered is not believed: the rows of
-        two manifests don't mix.
-        """
-        with self.lock:
-            repairs = [self._repair, self._rebuild]
-            for _ in range(_TRIES):
-                view = None
-                try:
-                    view = self.opened()
-                    with view.manifest.guarded():
-                        found = ask(view)
-                    if view.index.current():
-                        return found
-                except IndexDamaged:
-                    if view is None or not view.index.current():
-                        continue  # no damage: another process replaced it
-                    if not repairs:
-                        raise
-                    repairs.pop(0)(view)
-            raise Busy("other processes replace the index all the time", Hint.TRY_AGAIN)
 
     def opened(self) -> View:
         """Return the index, opened again when its files were deleted or replaced."""
@@ -139,16 +108,8 @@ class OpenIndex:
         self._drop()
         self.source.close()
 
-    def _repair(self, view: View) -> None:
-        """Refill what is damaged; make all again where the manifest is."""
-        try:
-            with view.manifest.guarded():
-                view.index.repair()
-        except IndexDamaged:
-            if view.index.current():
-                self._rebuild(view)
-
-    def _rebuild(self, _: View) -> None:
+    def rebuild(self) -> None:
+        """Remove the manifest, and build the index again from the files."""
         self.discard()
         self._repairs.add(MANIFEST)
         self.opened().index.indexer.sync()
