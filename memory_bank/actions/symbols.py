@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from memory_bank.actions.sentences import first_sentence
 from memory_bank.codebase import Codebase
 from memory_bank.errors import BadInput
 from memory_bank.index.report import Progress
@@ -20,7 +21,6 @@ from memory_bank.similar_names import did_you_mean, similar_names
 
 MOST = 1000
 """Maximum number of symbols in a list."""
-_SENTENCE = re.compile(r"(.+?[.!?\u3002])(?:\s|$)", re.DOTALL)
 _MOST_SNIPPET = 200
 """Maximum number of characters of a snippet."""
 
@@ -193,9 +193,7 @@ def symbol_shown(row: SymbolRow) -> SymbolShown:
 
 def snippet(row: SymbolRow) -> str:
     """Return the first sentence of a symbol's doc comment, else its signature, on one line."""
-    sentence = _SENTENCE.match(row.symbol.doc.partition("\n\n")[0].strip())
-    doc = sentence[1] if sentence else row.symbol.doc.strip().partition("\n")[0]
-    text = " ".join((doc or row.symbol.signature).split())
+    text = first_sentence(row.symbol.doc) or " ".join(row.symbol.signature.split())
     return text if len(text) <= _MOST_SNIPPET else f"{text[: _MOST_SNIPPET - 1]}…"
 
 
