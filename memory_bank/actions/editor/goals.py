@@ -80,7 +80,7 @@ def section_at(note: Note, heading: str) -> Section | None:
             return one
     last = wanted[-1]
     for fits in (_folded, _slug):
-        found = next((one for one in sections if fits(one.headings[-1]) == last), None)
+        found = next((one for one in sections if fits(one.headings[-1]) == fits(last)), None)
         if found:
             return found
     return None

@@ -38,6 +38,8 @@ def goal_at(texts: Texts, path: str, offset: int) -> Goal:
         ("[[BM25.md]]", "facts/bm25.md", 1),
         ("[[facts/bm25#How it ranks]]", "facts/bm25.md", 3),
         ("[[bm25#how it ranks#rare words]]", "facts/bm25.md", 5),
+        ("[[bm25#How `it` ranks]]", "facts/bm25.md", 3),
+        ("[here](facts/bm25.md#How-It-Ranks)", "facts/bm25.md", 3),
         ("[[bm25^rare]]", "facts/bm25.md", 7),
         ("[[bm25#^rare]]", "facts/bm25.md", 7),
         ("[here](facts/bm25.md#how-it-ranks)", "facts/bm25.md", 3),
