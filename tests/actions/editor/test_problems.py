@@ -1,9 +1,18 @@
 from __future__ import annotations
 
 import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
 
+import pytest
+
+from memory_bank import Bank, doctor
+from memory_bank.actions.editor.goals import written_goals
 from memory_bank.actions.editor.problems import all_findings, fixes, problems
+from memory_bank.actions.editor.texts import Texts
 from tests.actions.editor.conftest import Make
+from tests.conftest import SHARED
 
 NOTES = {
     "facts/bm25.md": "# BM25\n\n## Ranking\n",
@@ -73,3 +82,28 @@ def test_findings_of_files_are_fixed_where_a_name_is_known(make: Make) -> None:
     texts.bank.catch_up()
     (one,) = fixes(texts, "new.md", 0, 20, all_findings(texts.bank)["new.md"])
     assert (one.text, one.start, one.end) == ("moved", 6, 9)
+
+
+def test_the_links_of_a_vault_have_the_problems_that_doctor_finds(
+    tmp_path: Path, opening: Callable[..., Bank]
+) -> None:
+    packed = SHARED / "bench" / "obsidian-help.tar.gz"
+    if not packed.exists():
+        pytest.skip("the shared vault is not here")
+    root = tmp_path / "vault" / ".memories"
+    with tarfile.open(packed) as vault:
+        english = [one for one in vault.getmembers() if one.name.split("/")[1:2] == ["en"]]
+        vault.extractall(root, members=english, filter="data")
+    bank = opening(tmp_path / "vault")
+    bank.catch_up()
+    texts = Texts(bank)
+    notes = [texts.read(path) for path in bank.store.paths()]
+    found = {
+        (note.path, goal.problem, 1 if written.link.kind == "reference" else written.link.line)
+        for note in notes
+        for written, goal in written_goals(texts, note.path, note)
+        if goal.problem
+    }
+    listed = {(one.source, one.problem, one.line) for one in doctor(bank).broken_links}
+    assert found == listed
+    assert len(notes) > 100
