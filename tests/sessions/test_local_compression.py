@@ -355,3 +355,20 @@ def test_an_edit_of_one_line_is_told_by_the_function_around_it() -> None:
     answer = json.dumps({"structuredPatch": patch})
     work.events[-1] = replace(work.events[-1], tool_output=answer)
     assert work.draft().title.startswith("In total(), replace “total = price” by")
+
+
+@pytest.mark.parametrize(
+    ("path", "concept"),
+    [
+        ("src/übung.py", "übung"),
+        ("src/u\u0308bung.py", "übung"),
+        ("src/retryÜberweisung.py", "überweisung"),
+        ("src/оплата.py", "оплата"),
+        ("src/支払い.py", "支払い"),
+        ("src/HTTPServer.py", "server"),
+    ],
+)
+def test_concepts_are_whole_words_of_any_script(path: str, concept: str) -> None:
+    made = Work("Look at the job please").edit(path, "x = 1", "x = 2").draft()
+    assert concept in made.concepts
+    assert not [one for one in made.concepts if one in concept and one != concept]

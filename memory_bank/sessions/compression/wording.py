@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
+from memory_bank.notes.unicode_form import nfc
 from memory_bank.sessions.compression.drafts import Draft, cut, draft
 from memory_bank.sessions.compression.edits import Change
 from memory_bank.sessions.compression.grouping import sentence_of_decision
@@ -30,7 +32,8 @@ _MISSING = re.compile(
     r"ImportError|NameError|ModuleNotFound|AttributeError|not defined|undefined|has no attribute|cannot find|unresolved"
     r"|not found|NoMethodError|does not exist|is not a function|no such|cannot import", re.IGNORECASE
 )  # fmt: skip
-_WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])|[^\W\d_A-Za-z]{2,}")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[A-Za-z][a-z]+|[A-Z]+(?![a-z])")
 _COMMON = frozenset(
     "the and for with from that this into not are was but you can use add fix make file files test tests src lib main init"
     " index app code please should would could when where what how why new all its has have get set one two now also then"
@@ -213,8 +216,23 @@ class Wording:
 
 
 def _words(text: str) -> list[str]:
-    found = (word.casefold() for word in _WORD.findall(text))
-    return [word for word in found if len(word) >= _LEAST_WORD and word not in _COMMON]
+    parts = (part for letters in _LETTERS.findall(nfc(text)) for part in _parts(letters))
+    found = ((part.casefold(), part.isascii()) for part in parts)
+    return [
+        word
+        for word, ascii_only in found
+        if len(word) >= (_LEAST_WORD if ascii_only else 2) and word not in _COMMON
+    ]
+
+
+def _parts(letters: str) -> list[str]:
+    """Return the words of a name such as `retryJob`."""
+    if letters.isascii():
+        return _WORD.findall(letters)
+    starts = [
+        at for at in range(1, len(letters)) if letters[at - 1].islower() and letters[at].isupper()
+    ]
+    return [letters[start:end] for start, end in pairwise([0, *starts, len(letters)])]
 
 
 def _was_missing(item: Item) -> bool:
