@@ -68,3 +68,4 @@ class Hint(StrEnum):
     NAME_SERVER = "give this one a name of its own, for example {name}-2"
     REMOVE_BY_HAND = "remove it by hand, or name another one"
     EDIT_BY_HAND = "repair it, or make the change yourself"
+    EDIT_HOOKS_BY_HAND = "repair it, or add the hooks yourself"

@@ -26,12 +26,12 @@ def program() -> list[str]:
     return [sys.executable, "-P", "-m", "memory_bank"]  # -P: not one in the working directory
 
 
-def text(file: Path) -> str | None:
+def text(file: Path, hint: Hint = Hint.EDIT_BY_HAND) -> str | None:
     """Return the text of a file; None if it does not exist. Raises BadInput, StorageFailed."""
     data = files.read(file)
     if data is None and file.is_symlink() and not file.exists():
         raise StorageFailed(f"{file} is a link that leads nowhere", "remove it, or repair it")
-    with explained(file):
+    with explained(file, hint):
         return None if data is None else data.decode()
 
 
@@ -50,14 +50,14 @@ def write(file: Path, before: str | None, after: str | None) -> None:
 
 
 @contextmanager
-def explained(file: Path) -> Iterator[None]:
+def explained(file: Path, hint: Hint = Hint.EDIT_BY_HAND) -> Iterator[None]:
     """Add the file to errors of reading and changing it."""
     try:
         yield
     except UnicodeDecodeError as error:
         reason = f"byte {error.start + 1} is no UTF-8"
-        raise BadInput(f"{file} stays as it is: {reason}", Hint.EDIT_BY_HAND) from error
+        raise BadInput(f"{file} stays as it is: {reason}", hint) from error
     except BadInput as error:
         if error.hint:
             raise
-        raise BadInput(f"{file} stays as it is: {error.message}", Hint.EDIT_BY_HAND) from error
+        raise BadInput(f"{file} stays as it is: {error.message}", hint) from error

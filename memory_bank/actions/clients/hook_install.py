@@ -97,8 +97,8 @@ def install(bank: Bank | None, client: str, *, scope: str = "user") -> HookChang
     """
     one = hook_registry.find(client)
     file = _file(one, bank, scope)
-    before = files.text(file)
-    with files.explained(file):
+    before = files.text(file, Hint.EDIT_HOOKS_BY_HAND)
+    with files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
         if one.form == "plugin":
             _check_plugin(file, before)
             after = _plugin(scope)
@@ -117,10 +117,10 @@ def uninstall(bank: Bank | None, client: str, *, scope: str = "user") -> HookCha
     """
     one = hook_registry.find(client)
     file = _file(one, bank, scope)
-    before = after = files.text(file)
+    before = after = files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     if before is None:
         return HookChange(one, scope, file, None, None)
-    with files.explained(file):
+    with files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
         if one.form == "plugin":
             _check_plugin(file, before)
             return HookChange(one, scope, file, before, None)
@@ -261,7 +261,7 @@ def _plugin(scope: str) -> str:
 
 def _check_plugin(file: Path, text: str | None) -> None:
     if text is not None and not text.startswith(_MARK):
-        raise BadInput(f"{file} was not written by memory-bank", Hint.EDIT_BY_HAND)
+        raise BadInput(f"{file} was not written by memory-bank", Hint.EDIT_HOOKS_BY_HAND)
 
 
 def _others(one: HookClient, bank: Bank | None, scope: str) -> Iterator[HookPlace]:
@@ -284,7 +284,7 @@ def _places(one: HookClient, bank: Bank | None) -> Iterator[HookPlace]:
 
 
 def _place(one: HookClient, scope: str, file: Path) -> HookPlace:
-    text = files.text(file)
+    text = files.text(file, Hint.EDIT_HOOKS_BY_HAND)
     if text is None:
         return HookPlace(one.name, scope, str(file), installed=False)
     if one.form == "plugin":
@@ -295,7 +295,7 @@ def _place(one: HookClient, scope: str, file: Path) -> HookPlace:
         ours = text.startswith(_MARK)
         command, events = shlex.join(map(str, words)), one.events if ours else ()
     else:
-        with files.explained(file):
+        with files.explained(file, Hint.EDIT_HOOKS_BY_HAND):
             handlers = _handlers(one, text)
         ours, command = bool(handlers), handlers[0].command if handlers else ""
         events = tuple(dict.fromkeys(handler.event for handler in handlers))

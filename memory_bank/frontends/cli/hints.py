@@ -37,6 +37,10 @@ HINTS = {
     Hint.EDIT_BY_HAND: (
         "repair it, or make the change yourself: `mcp install --print` shows the entry"
     ),
+    Hint.EDIT_HOOKS_BY_HAND: (
+        "repair it, or add the hooks yourself: the command of each event is"
+        " `memory-bank hook CLIENT EVENT`"
+    ),
 }
 """Hints for which there is a command or an option; all others are printed unchanged."""
 

@@ -129,6 +129,7 @@ def test_a_file_of_another_form_is_refused(mb: Run, client: str, text: str, reas
     answer = mb("hooks", "install", "--client", client, "--yes")
     assert answer.code == 2
     assert reason in answer.err
+    assert "mcp install" not in answer.err
     assert file.read_text() == text
 
 
