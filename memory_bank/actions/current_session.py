@@ -33,12 +33,14 @@ def current_session(bank: Bank, given: str = "") -> Current:
 
     The one that goes on is that of the environment, unless it has ended, else the only open one of
     the project. It isn't looked for where sessions are not captured. Raises BadInput for a wrong
-    id.
+    id, and that of a forgotten session.
     """
     if not (given.strip() or bank.settings.sessions.capture):
         return Current()
     with opened(bank) as store:
         found = checked_id(given) if given.strip() else _running(bank, store)
+        if given.strip():
+            store.check_not_forgotten(found)
         known = store.get_session(found) if found else None
         return Current(found, store.note_of(found) if known else "")
 
@@ -48,6 +50,8 @@ def _running(bank: Bank, store: NoteStore) -> str:
     for name in VARIABLES:
         if found := one_line(os.environ.get(name, "")):
             known = store.queue.session(found)
+            if store.queue.forgotten(found):
+                continue
             if known is None or known.ended_at is None:
                 return found  # a program may have begun another session since it set the variable
     project = project_of(bank)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -139,16 +139,20 @@ def remember(
             bank.catch_up()
         else:
             near = similar_to(bank, content, besides=found.far.path if found.far else None)
-            done = replace(_create(bank, wanted, hashed, keys), similar_to=near)
+            done = replace(_create(bank, wanted, hashed, keys, found.far), similar_to=near)
             changed = True
         done = replace(linked(bank, found, done), session_id=session.session_id or None)
         unknown = record(bank, [done.path], by) if changed else None
         return replace(done, warning=warnings(done.warning, unknown))
 
 
-def _create(bank: Bank, wanted: _Wanted, hashed: str, keys: Mapping[str, object]) -> Remembered:
-    """Write a new note, with further keys of front matter."""
+def _create(
+    bank: Bank, wanted: _Wanted, hashed: str, keys: Mapping[str, object], same: NoteRow | None
+) -> Remembered:
+    """Write a new note, with further keys of front matter; `same` is one with its content."""
     created = datetime.now(UTC)
+    if same is not None and same.key == note_id(wanted.content, created):
+        created += timedelta(seconds=1)  # an id is made of the content and the second
     metadata = {
         "id": note_id(wanted.content, created),
         "type": wanted.type,

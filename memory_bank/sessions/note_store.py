@@ -66,7 +66,7 @@ class NoteStore:
         Raises BadInput for one that was forgotten.
         """
         session = replace(session, session_id=checked_id(session.session_id))
-        self._check_not_forgotten(session.session_id)
+        self.check_not_forgotten(session.session_id)
         if self._known(session.session_id) is not None:
             return False
         if not self.queue.create_session(replace(session, path="")):
@@ -133,7 +133,7 @@ class NoteStore:
         Raises BadInput for a forgotten session.
         """
         event = replace(event, session_id=checked_id(event.session_id))
-        self._check_not_forgotten(event.session_id)
+        self.check_not_forgotten(event.session_id)
         return self.queue.queue(event, key)
 
     def get_pending(self, session_id: str = "", limit: int | None = None) -> list[Event]:
@@ -194,7 +194,8 @@ class NoteStore:
         found = [session for one in ids if (session := self.get_session(one))]
         return sorted(found, key=lambda one: (one.started_at, one.session_id), reverse=True)
 
-    def _check_not_forgotten(self, session_id: str) -> None:
+    def check_not_forgotten(self, session_id: str) -> None:
+        """Raise BadInput for a session that was forgotten."""
         if self.queue.forgotten(session_id):
             raise BadInput(f"session {session_id[:60]} was forgotten", "start one with another id")
 

@@ -11,6 +11,7 @@ from memory_bank import (
     Bank,
     delete,
     end_session,
+    forget,
     get_observations,
     inject_context,
     links_of,
@@ -167,3 +168,15 @@ def test_a_deleted_note_of_a_session_is_made_again(bank: Bank) -> None:
     delete(bank, targets(bank, session_note(bank, X).path)[0])
     noted = session_note(bank, "Another one.")
     assert targets(bank, noted.path) == [list_sessions(bank).sessions[0].path]
+
+
+def test_a_forgotten_session_is_not_named(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    start_session(bank, "gone")
+    store_observation(bank, "gone", title="Retry")
+    forget(bank, "gone")
+    with pytest.raises(BadInput, match="was forgotten"):
+        session_note(bank, X, session_id="gone")
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "gone")
+    noted = session_note(bank, X)
+    assert noted.session_id is None
+    assert "gone" not in bank.store.read(noted.path).text

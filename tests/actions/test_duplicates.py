@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 import pytest
@@ -140,3 +141,19 @@ def test_a_private_note_that_cannot_be_changed_gets_no_link(bank: Bank) -> None:
     assert kept.action == "created"
     assert kept.same_as == noted.path
     assert "got no link" in str(kept.warning)
+
+
+def test_a_kept_note_has_an_id_of_its_own(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Still(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Still:
+            return cls(2026, 11, 22, 10, tzinfo=tz)
+
+    monkeypatch.setattr("memory_bank.actions.remember.datetime", Still)
+    noted = session_note(bank, X)
+    kept = remember(bank, X)
+    assert noted.created_at == "2026-11-22T10:00:00Z"
+    assert kept.note_id != noted.note_id
+    assert kept.same_as == noted.path
+    assert show(bank, kept.note_id).path == kept.path
+    assert show(bank, noted.note_id).path == noted.path
