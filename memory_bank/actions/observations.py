@@ -63,6 +63,11 @@ class Index:
     notices: tuple[str, ...] = ()
     """What may be mistyped in the filters."""
 
+    @property
+    def quoted(self) -> frozenset[str]:
+        """The fields that need no quotes: the hint is our own text."""
+        return frozenset(["hint"])
+
 
 def search(
     bank: Bank,

@@ -104,6 +104,11 @@ class Ended:
     summary_id: str | None
     """None if nothing happened in it."""
 
+    @property
+    def nullable(self) -> frozenset[str]:
+        """The fields that are shown as null."""
+        return frozenset(["summary_id"])
+
 
 def start_session(
     bank: Bank, session_id: str, project: str | None = None, agent: str = ""
@@ -205,15 +210,17 @@ def end_session(
         session_id = found(store, session_id).session_id
     compress(bank, session_id, wait=_END_SECONDS, sample=sample)
     with opened(bank) as store:
-        ended = replace(found(store, session_id), ended_at=ended_at or datetime.now(UTC))
+        before = found(store, session_id)
+        ended = replace(before, ended_at=ended_at or datetime.now(UTC))
         made = _summary(bank, store, ended, summary)
         store.update_session(ended)
-        summary_id = ended.summary.id if ended.summary else None
+        known = summary_id = before.summary.id if before.summary else None
         if made is not None:
             summary_id = store.store_summary(made)
             if summary is None:
                 store.queue.update(session_id, summary=_kept(made))
-        store.queue.announce(SESSION_ENDED, session_id, summary_id=summary_id)
+        if before.ended_at is None or summary_id != known:
+            store.queue.announce(SESSION_ENDED, session_id, summary_id=summary_id)
     return summary_id
 
 

@@ -69,7 +69,7 @@ def schema(kind: Any, *, depth: int, without: Collection[str] = ()) -> dict[str,
     if origin := get_origin(kind):
         first, *rest = [item for item in get_args(kind) if item not in {type(None), Ellipsis}]
         if origin is UnionType or origin is Union:
-            return {} if rest else inside(first, depth=depth)
+            return {} if rest else _or_null(inside(first, depth=depth))
         if issubclass(origin, Mapping):
             return {"type": "object", "additionalProperties": inside(rest[0], depth=depth)}
         return {"type": "array", "items": inside(first, depth=depth)}
@@ -96,6 +96,10 @@ def fields_of(kind: type) -> Collection[str] | None:
     """Return the fields of a named tuple or dataclass; None for any other type."""
     named: Collection[str] | None = getattr(kind, "__dataclass_fields__", None)
     return getattr(kind, "_fields", named)
+
+
+def _or_null(found: dict[str, Any]) -> dict[str, Any]:
+    return {**found, "type": [found["type"], "null"]} if "type" in found else found
 
 
 def document(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:

@@ -147,7 +147,7 @@ def test_a_schema_describes_what_plain_makes() -> None:
         "properties": {
             "count": {"type": "integer"},
             "share": {"type": "number"},
-            "why": {"type": "string"},
+            "why": {"type": ["string", "null"]},
             "names": {"type": "array", "items": {"type": "string"}},
             "each": {"type": "object", "additionalProperties": {"type": "integer"}},
             "inner": {

@@ -31,8 +31,10 @@ def test_subscribers_are_told_of_new_sessions_observations_and_ends(bank: Bank) 
         stored = store_observation(bank, "s-1", title="Retry")
         store_observation(bank, "s-1", title="Retry")
         summary_id = end_session(bank, "s-1")
+        assert end_session(bank, "s-1") == summary_id
         start_session(bank, "s-1")
         start_session(bank, "empty", "shop")
+        end_session(bank, "empty")
         end_session(bank, "empty")
         expected = [
             SessionStarted("s-1", "shop"),

@@ -48,7 +48,8 @@ def show_session(call: Call, shown: SessionShown) -> None:
     one = shown.session
     line = call.console.line
     line((one_line(shown.title), "bold"))
-    git = f" on {one.git.branch or one.git.commit[:_ID]}" if one.git else ""
+    where = (one.git.branch or one.git.commit[:_ID]) if one.git else ""
+    git = f" on {where}" if where else ""
     ended = f" to {one.ended_at:%Y-%m-%d %H:%M}" if one.ended_at else ", goes on"
     agent = f" by {one.agent}" if one.agent else ""
     when = f"{one.started_at:%Y-%m-%d %H:%M}{ended}"

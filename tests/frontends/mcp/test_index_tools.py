@@ -117,3 +117,8 @@ def test_errors_are_worded_and_say_what_to_do(
     answer = agent(tool, **arguments)
     assert answer.wrong
     assert words in answer.text
+
+
+def test_the_hint_is_our_own_text(worked: Make) -> None:
+    hint = "Use timeline(anchor=ID) for context, get_observations(ids=[...]) for details"
+    assert worked("search", query="retry").result.structured_content["hint"] == hint

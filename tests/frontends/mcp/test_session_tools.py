@@ -35,6 +35,16 @@ def test_what_one_session_learned_is_told_to_the_next(serving: Make) -> None:
     assert told["empty"] is False
     few = agent("inject_context", project="shop", observation_types=["decision"], concepts=["x"])
     assert "Retry the job" not in few.text
+    assert agent("inject_context", project="shop", max_tokens=140)["tokens"] <= 140 < told["tokens"]
+    assert agent("inject_context", project="shop", max_tokens=1).wrong
     assert agent("inject_context", project="blog")["empty"] is True
     assert agent("inject_context").wrong
     assert agent("inject_context", project="shop", observation_types=["idea"]).wrong
+
+
+def test_the_end_of_a_session_in_which_nothing_happened_has_a_null_summary(serving: Make) -> None:
+    agent = serving("sessions")
+    agent("start_session", session_id="empty")
+    ended = agent("end_session", session_id="empty")
+    assert ended["summary_id"] is None
+    assert "summary_id: null" in ended.text

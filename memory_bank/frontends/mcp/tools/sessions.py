@@ -207,6 +207,7 @@ def inject_context(
     observation_limit: Annotated[int | None, Field(ge=0)] = None,
     session_limit: Annotated[int | None, Field(ge=0)] = None,
     days: Annotated[float | None, Field(ge=0)] = None,
+    max_tokens: Annotated[int | None, Field(ge=telling.LEAST_TOKENS)] = None,
 ) -> telling.Injected:
     """Tell what the last sessions did and learned, next steps and changed notes, to start with."""
     return telling.inject_context(
@@ -218,5 +219,6 @@ def inject_context(
         observation_limit=observation_limit,
         session_limit=session_limit,
         days=days,
+        max_tokens=max_tokens,
         quote=Quotes().introduced,
     )
