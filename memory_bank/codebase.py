@@ -61,11 +61,13 @@ class Codebase:
         *,
         place: Layout | None = None,
         accesses: Callable[[Collection[str]], Mapping[str, Access]] | None = None,
+        embeds: Callable[[], bool] = lambda: True,
     ) -> None:
         """Open the code of a work tree; nothing is read yet.
 
         `place` is the layout of its bank, whose notes are no documents of the code. `accesses`
         returns the accesses of symbols by their ids; without it, they are read from the bank's log.
+        `embeds` tells whether `catch_up` embeds new passages; not needed while another thread does.
         """
         self.root = root
         self.settings = settings
@@ -88,6 +90,7 @@ class Codebase:
             max_files=code.max_commit_files,
         )
         self._given = accesses
+        self._embeds = embeds
         self._lanes: dict[Lane, CodeLane] = {}
         self._relations: tuple[int, Relations] | None = None
 
@@ -139,13 +142,16 @@ class Codebase:
         lanes: Sequence[Lane] = LANES,
         progress: Progress | None = None,
         *,
-        seconds: float = EMBED_SECONDS,
+        seconds: float | None = None,
     ) -> str:
         """Update the indices of some lanes from the files before a search.
 
-        Embeds for at most about that many seconds in all. Returns why the answer may be
-        incomplete; empty if it is complete.
+        Embeds for at most about that many seconds in all, by default EMBED_SECONDS. Returns why
+        the answer may be incomplete; empty if it is complete.
         """
+        embeds = self._embeds()
+        if seconds is None:
+            seconds = EMBED_SECONDS if embeds else 0.0
         with self.lock:
             problem = self.refresh(progress)
             self._history = self.history()
@@ -164,8 +170,24 @@ class Codebase:
                 if report is not None:
                     problem = problem or report.problem
                     waiting += report.waiting
-            unembedded = f"{waiting} passages have no vectors yet: a sync computes them"
+            next_ = "a sync computes them" if embeds else "they are being computed"
+            unembedded = f"{waiting} passages have no vectors yet: {next_}"
             return problem or (unembedded if waiting else "")
+
+    def embed(self, seconds: float) -> int:
+        """Embed waiting passages for about that many seconds, also those no query waits for.
+
+        Returns the number of passages that are left. Raises Busy if another process indexes for
+        long.
+        """
+        end = time.monotonic() + seconds
+        with self.lock:
+            lanes = [self._lane(name) for name in LANES]
+        left = 0
+        for number, lane in enumerate(lanes):
+            share = max(0.0, end - time.monotonic()) / (len(lanes) - number)
+            left += lane.read(partial(_embedded, seconds=share)).waiting
+        return left
 
     def search(
         self,
@@ -324,11 +346,12 @@ def open_codebase(
     *,
     bank: str | os.PathLike[str] | None = None,
     settings: Mapping[str, object] | None = None,
+    embeds: Callable[[], bool] = lambda: True,
 ) -> Codebase:
     """Open the code of the work tree that holds a folder, by default the working directory.
 
     `bank` is its bank, as `open_bank` takes it; by default the one that is found from there, if
-    there is one: none is needed. Raises NoRepository, BadSetting.
+    there is one: none is needed. `embeds` is as in Codebase. Raises NoRepository, BadSetting.
     """
     folder = Path(path) if path is not None else Path.cwd()
     place = None
@@ -340,11 +363,16 @@ def open_codebase(
     if path is None and bank is not None and place is not None and _in_git(place.project):
         folder = place.project
     root = work_tree_of(folder)
-    return Codebase(root, config.load(place.root if place else None, flags=settings), place=place)
+    found = config.load(place.root if place else None, flags=settings)
+    return Codebase(root, found, place=place, embeds=embeds)
 
 
 def _caught_up(view: LaneView, seconds: float, progress: Progress | None) -> SyncReport | None:
     return view.index.catch_up(seconds, progress)
+
+
+def _embedded(view: LaneView, seconds: float) -> SyncReport:
+    return view.index.indexer.embed(seconds)
 
 
 def _in_git(folder: Path) -> bool:

@@ -25,6 +25,10 @@ class SharedBank:
         """Serve the bank at `path`, or the one of the working directory."""
         self.embedded_elsewhere = threading.Event()
         """Set while background work embeds new passages, so that requests need not."""
+        self.code_embedded_elsewhere = threading.Event()
+        """The same for the passages of the code."""
+        self.code_asked = threading.Event()
+        """Set by each request that asks for the code."""
         self._path = path
         self._lock = threading.Lock()
         self._bank: Bank | None = None
@@ -41,12 +45,20 @@ class SharedBank:
 
     def codebase(self) -> Codebase:
         """Return the code around the bank, or around the working directory; raise NoRepository."""
-        from memory_bank.codebase import open_codebase  # start-up: the first answer needs none
-
         with self._lock:
             if self._codebase is None:
-                self._codebase = open_codebase(bank=self._path)
+                self._codebase = self._open_code(lambda: not self.code_embedded_elsewhere.is_set())
+            self.code_asked.set()
             return self._codebase
+
+    def another_codebase(self) -> Codebase:
+        """Open the code separately, for work that must not block requests."""
+        return self._open_code(lambda: True)
+
+    def indexed_codebase(self) -> Codebase | None:
+        """Return the code if a request has begun to index it; None otherwise."""
+        code = self._codebase
+        return code if code is not None and code.table.file.exists() else None
 
     def another(self, *, embeds: bool = True) -> Bank:
         """Open the bank separately, for work that must not block requests; raise NoBank.
@@ -77,6 +89,11 @@ class SharedBank:
             if self._bank is not None:
                 self._bank.close()
                 self._bank = None
+
+    def _open_code(self, embeds: Callable[[], bool]) -> Codebase:
+        from memory_bank.codebase import open_codebase  # start-up: the first answer needs none
+
+        return open_codebase(bank=self._path, embeds=embeds)
 
     def _open(self, embeds: Callable[[], bool]) -> Bank:
         """Open the bank; its progress is reported to the current request."""
