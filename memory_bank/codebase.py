@@ -29,7 +29,7 @@ from memory_bank.repo.parse_cache import ParseCache
 from memory_bank.repo.symbol_table import SymbolTable
 from memory_bank.repo.test_guards import TestGuards
 from memory_bank.repo.word_table import WordTable
-from memory_bank.repo.work_tree import WorkTree, work_tree_of
+from memory_bank.repo.work_tree import SUBMODULE, WorkTree, work_tree_of
 from memory_bank.source import Span
 
 if TYPE_CHECKING:
@@ -261,6 +261,10 @@ class Codebase:
             notices = (*[problem][: bool(problem)], *state.notices)
             return state._replace(notices=notices)
 
+    def is_note(self, path: str) -> bool:
+        """Tell whether a file below the work tree is in the bank, or included in it."""
+        return any(path == one or path.startswith(f"{one}/") for one in self._notes())
+
     def history_notes(self) -> tuple[str, ...]:
         """Return what is left out of the git history, and why."""
         with self.lock:
@@ -269,7 +273,8 @@ class Codebase:
     def refused(self) -> dict[str, str]:
         """Return the files that are not indexed, with the reasons, by path."""
         with self.lock:
-            return self.table.refused()
+            submodules = dict.fromkeys(self.tree.submodules(), SUBMODULE)
+            return {**self.table.refused(), **submodules}
 
     def count_access(self, symbols: Collection[str], now: float | None = None) -> str:
         """Count one more access of some symbols, by id; return why that can't be done, if so."""

@@ -277,7 +277,7 @@ def _with_coupling(codebase: Codebase, found: dict[str, _Found], *, shown: bool)
                     coupling_type=lift.coupled.coupling_type,
                 )
                 for file, lift in lifts.items()
-                if file not in best
+                if file not in best and not codebase.is_note(file)
             ]
         )
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_bank.bank import Bank
 from memory_bank.errors import Busy
@@ -16,6 +18,9 @@ from memory_bank.layout import Layout
 from memory_bank.manifest import documents
 from memory_bank.repairs import described
 from memory_bank.repo import git
+
+if TYPE_CHECKING:
+    from memory_bank.codebase import Codebase
 
 __all__ = [
     "Changed",
@@ -27,6 +32,7 @@ __all__ = [
     "follow",
     "sync",
     "sync_code",
+    "sync_codebase",
     "watch",
 ]  # fmt: skip
 
@@ -52,7 +58,17 @@ def sync_code(bank: Bank, progress: Progress | None = None) -> str | None:
     with Codebase(tree, bank.settings, place=bank.layout) as code:
         if not code.table.file.exists():
             return None
-        return code.catch_up(progress=progress, seconds=float("inf"))
+        return sync_codebase(code, progress)
+
+
+def sync_codebase(code: Codebase, progress: Progress | None = None) -> str:
+    """Index and embed all code; return why that is not complete, or an empty text."""
+    problem = code.catch_up(progress=progress, seconds=float("inf"))
+    if problem:
+        with suppress(Busy):
+            code.embed(float("inf"))  # also what queries don't wait for
+        problem = code.catch_up(seconds=0.0)
+    return problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ TOO_LARGE = "larger than the setting code.max_file_bytes"
 BINARY = "binary: it has NUL bytes"
 GENERATED = "generated or minified: its lines are very long"
 UNREADABLE = "it can't be read"
+SUBMODULE = "submodule: not entered"
 """Reasons why a file is refused."""
 
 _BINARY_BYTES = 8000
@@ -90,6 +91,16 @@ class WorkTree:
                 else:
                     found[path] = stat_signature.signature(stat)
         return TreeScan(found, refused)
+
+    def submodules(self) -> list[str]:
+        """Return the submodules of the work tree, none of whose files are listed."""
+        if not (self.root / ".gitmodules").exists():
+            return []
+        listed = git.files(self.root, self._exclude) or []
+        shown = (path for path in listed if _is_text(path) and not path.startswith(("../", "/")))
+        places = ((path, self.root / path) for path in shown)
+        # git lists files, and submodules as if they were files
+        return [path for path, place in places if place.is_dir() and not place.is_symlink()]
 
     def read(self, path: str) -> TreeRead | None:
         """Read a file; return None if it is no longer there."""

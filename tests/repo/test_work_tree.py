@@ -116,6 +116,7 @@ def test_other_repositories_inside_are_not_entered(shop: Path, tmp_path: Path, g
     git(shop, *allowed, "submodule", "--quiet", "add", str(tmp_path / "part"), "sub")
     git(shop, "clone", "-q", str(tmp_path / "part"), "nested")
     assert not any(path.startswith(("sub", "nested")) for path in scanned(shop).files)
+    assert WorkTree(shop, max_bytes=1000).submodules() == ["sub"]
 
 
 def test_a_work_tree_need_have_no_commit_and_no_branch(

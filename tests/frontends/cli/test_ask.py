@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.frontends.cli.conftest import Run
-from tests.repo.history_builder import Made, make
+from tests.repo.history_builder import Made, extend, make
 
 CODE = 'def charge(amount):\n    """Charge a card. Never twice."""\n    return amount\n'
 
@@ -56,3 +56,23 @@ def test_without_bank_and_repository_it_says_so(
     answer = mb("ask", "charge")
     assert answer.code != 0
     assert "no .memories folder" in answer.err
+
+
+def test_notes_are_no_coupled_files(shop: Path, mb: Run) -> None:
+    note = {".memories/facts/pay.md": "# Paying\n\nTo charge a card, pay the amount.\n"}
+    extend(shop, [Made({**note, "shop/pay.py": f"{CODE}\n# {one}\n"}) for one in "ab"], 1)
+    found = json.loads(mb("ask", "charge a card", "--json").out)["results"]
+    assert "note" in {one["kind"] for one in found}
+    assert not [one for one in found if one["kind"] == "coupled_file" and "pay.md" in one["title"]]
+
+
+def test_sync_without_a_bank_embeds_the_code(
+    shop: Path, mb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert mb("sync").code == 2
+    monkeypatch.setattr("memory_bank.codebase.EMBED_SECONDS", 0.0)
+    many = "".join(f"def pay_{one}():\n    return {one}\n\n" for one in range(100))
+    (shop / "shop/many.py").write_text(many)
+    assert "`memory-bank sync` computes them" in mb("ask", "pay").err
+    assert mb("sync").code == 0
+    assert "sync" not in mb("ask", "pay").err

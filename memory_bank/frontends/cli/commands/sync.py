@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_bank import actions
+from memory_bank.errors import NoBank, NoRepository
 from memory_bank.frontends.cli.call import FAILED, FOUND, Call, Interrupted
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.rendering import count
@@ -40,22 +41,43 @@ def command(call: Call, *, rebuild: bool, compare: bool) -> int:
     """Update the index from the files."""
     if rebuild and compare:
         raise call.usage_error("choose one: --rebuild or --compare")
-    with call.open() as bank:
-        if compare:
-            return _compare(call, bank)
-        try:
+    try:
+        with call.open() as bank:
+            if compare:
+                return _compare(call, bank)
             report = actions.maintenance.sync(bank, rebuild=rebuild, progress=call.progress)
             problem = actions.maintenance.sync_code(bank, call.progress)
-        except KeyboardInterrupt as error:
-            raise Interrupted(
-                "interrupted: what is indexed and embedded so far is kept",
-                "`memory-bank sync` continues there",
-            ) from error
+    except NoBank:
+        if rebuild or compare or not _synced_code(call):
+            raise
+        return FOUND
+    except KeyboardInterrupt as error:
+        raise Interrupted(
+            "interrupted: what is indexed and embedded so far is kept",
+            "`memory-bank sync` continues there",
+        ) from error
     call.answer(report, lambda report: _show(call, report))
     if not call.json:
         call.warn(report.problem)
         call.warn(problem and f"code: {problem}")
     return FOUND
+
+
+def _synced_code(call: Call) -> bool:
+    """Update the index of code without a bank; tell whether there is any that was asked for."""
+    from memory_bank.actions.maintenance import SyncReport
+
+    try:
+        with call.open_code() as code:
+            if not code.table.file.exists():
+                return False
+            problem = actions.maintenance.sync_codebase(code, call.progress)
+    except NoRepository:
+        return False
+    call.answer(SyncReport(problem=problem), lambda _: call.remark("the code is indexed"))
+    if not call.json:
+        call.warn(problem and f"code: {problem}")
+    return True
 
 
 def _compare(call: Call, bank: Bank) -> int:
