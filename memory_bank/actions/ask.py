@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from memory_bank.codebase import Codebase
     from memory_bank.index.report import Progress
     from memory_bank.repo.code import Symbol
-    from memory_bank.repo.coupling import Coupled
+    from memory_bank.repo.coupling import Coupled, Coupling
 
 MOST = 100
 """Most results in an answer."""
@@ -90,8 +90,8 @@ def ask(
     limit = min(max(limit, 1), MOST)
     asked = _Asked(query, limit, mode, progress)
     found = _searched(bank, codebase, wanted, asked)
-    if codebase is not None and any(one.results for one in found.values()):
-        _with_coupling(codebase, found, shown=COUPLING in wanted)
+    if COUPLING in wanted and codebase is not None and any(one.results for one in found.values()):
+        _with_coupling(codebase, found)
         found = {kind: one for kind, one in found.items() if kind in wanted}
     ranked = _ranked(found, limit, _fusion(bank, codebase))
     if count_access:
@@ -242,11 +242,11 @@ class _Lift(NamedTuple):
     """The better one."""
 
 
-def _with_coupling(codebase: Codebase, found: dict[str, _Found], *, shown: bool) -> None:
-    """Add what coupling tells: lift results in files that change with better ones, add other files.
+def _with_coupling(codebase: Codebase, found: dict[str, _Found]) -> None:
+    """Add what coupling tells of files that change with those of the best results.
 
-    A file that is coupled with one of the best is as likely as that one, times `fused_score` and
-    COUPLING_WEIGHT. Files without a result of their own are results if they are `shown`.
+    Such a file is as likely as the better one, times `fused_score` and COUPLING_WEIGHT. If its own
+    best result is likelier, that one is lifted; else the coupled file is a result.
     """
     best: dict[str, float] = {}
     for kind in _LANES:
@@ -254,40 +254,45 @@ def _with_coupling(codebase: Codebase, found: dict[str, _Found], *, shown: bool)
             file = file_of(one)
             best[file] = max(best.get(file, 0.0), one.relevance_score)
     first = sorted(best, key=lambda file: -best[file])[:_COUPLED_WITH]
-    coupling = codebase.coupling().coupling
-    lifts: dict[str, _Lift] = {}
-    for file in first:
-        for other in coupling.of(file)[:_MOST_COUPLED]:
-            lift = fusing.COUPLING_WEIGHT * best[file] * other.fused_score
-            if other.file not in lifts or lift > lifts[other.file].score:
-                lifts[other.file] = _Lift(lift, other, file)
+    lifts = _lifts(codebase.coupling().coupling, {file: best[file] for file in first})
     for kind in _LANES:
         if kind in found:
             results = [_lifted(one, best, lifts) for one in found[kind].results]
             found[kind] = found[kind]._replace(results=results)
-    if shown:
-        found[COUPLING] = _Found(
-            [
-                CoupledFileResult(
-                    id=None,
-                    title=file,
-                    snippet=snippet(lift.coupled, lift.file),
-                    relevance_score=lift.score,
-                    fused_score=round(lift.coupled.fused_score, 4),
-                    coupling_type=lift.coupled.coupling_type,
-                )
-                for file, lift in lifts.items()
-                if file not in best and not codebase.is_note(file)
-            ]
-        )
+    found[COUPLING] = _Found(
+        [
+            CoupledFileResult(
+                id=None,
+                title=file,
+                snippet=snippet(lift.coupled, lift.file),
+                relevance_score=fusing.either(best.get(file, 0.0), lift.score),
+                fused_score=round(lift.coupled.fused_score, 4),
+                coupling_type=lift.coupled.coupling_type,
+            )
+            for file, lift in lifts.items()
+            if lift.score >= best.get(file, 0.0) and not codebase.is_note(file)
+        ]
+    )
+
+
+def _lifts(coupling: Coupling, best: Mapping[str, float]) -> dict[str, _Lift]:
+    """Return what coupled files gain by the best files, which are given with their scores."""
+    lifts: dict[str, _Lift] = {}
+    for file, score in best.items():
+        for other in coupling.of(file)[:_MOST_COUPLED]:
+            lift = fusing.COUPLING_WEIGHT * score * other.fused_score
+            if other.file not in lifts or lift > lifts[other.file].score:
+                lifts[other.file] = _Lift(lift, other, file)
+    return lifts
 
 
 def _lifted(one: Result, best: Mapping[str, float], lifts: Mapping[str, _Lift]) -> Result:
-    """Return the best result of a coupled file with a higher score."""
+    """Return the best result of a coupled file with a higher score, if it is likely by itself."""
     file = file_of(one)
-    if file not in lifts or one.relevance_score < best[file]:
+    lift = lifts.get(file)
+    if lift is None or one.relevance_score < best[file] or lift.score >= best[file]:
         return one
-    return one._replace(relevance_score=fusing.either(one.relevance_score, lifts[file].score))
+    return one._replace(relevance_score=fusing.either(one.relevance_score, lift.score))
 
 
 def _ranked(found: dict[str, _Found], limit: int, fusion: tuple[str, float]) -> list[Result]:
