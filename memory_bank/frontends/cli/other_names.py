@@ -9,7 +9,7 @@ from types import MappingProxyType
 from memory_bank.similar_names import similar_names
 
 _WORDS = {
-    "recall": "ask fetch find grep query",
+    "recall": "fetch find grep query",
     "notes": "all dir latest list log ls new recent",
     "remember": "add capture create insert memorise memorize note put save store touch write",
     "show": "cat display get open print read view",

@@ -24,7 +24,7 @@ COMMANDS = (
     "archive ideas/new", "mv ideas/new ideas/newer", "remember others --name ideas/second",
     "merge ideas/newer ideas/second --into ideas/one --text one", "rm ideas/one", "restore ideas/one",
     "trash list", "banks", "coupling src/index.py", "symbols build",
-    "explain-symbol build_index", "blast-radius src/index.py", "tests-for src/index.py",
+    "ask how is the index built", "explain-symbol build_index", "blast-radius src/index.py", "tests-for src/index.py",
     "completion bash", "embedder list", "mcp --help", "eval --help", "watch --help", "serve mcp -h",
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ def test_describe_lists_the_tools_and_what_they_cost(mb: Run) -> None:
     assert last.startswith("all ")
     assert "tokenizer" in answer.err
     found = mb("serve", "mcp", "--describe", "--json").json
-    assert found["toolsets"] == ["store", "bank", "sessions"]
+    assert found["toolsets"] == ["store", "bank", "sessions", "code"]
     assert sum(tool["tokens"] for tool in found["tools"]) == found["tokens"] < 3500
 
 
@@ -25,7 +25,7 @@ def test_an_unknown_toolset_is_refused_before_anything_is_served(mb: Run) -> Non
     answer = mb("serve", "mcp", "--toolsets", "store,nothing", "--json")
     assert answer.code == 2
     assert "'nothing'" in answer.error["message"]
-    assert answer.error["hint"] == "choose of: core, bank, maintenance, sessions, store"
+    assert answer.error["hint"] == "choose of: core, bank, code, maintenance, sessions, store"
 
 
 def test_recall_linked_to_shows_why(mb: Run) -> None:
