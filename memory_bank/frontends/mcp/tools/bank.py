@@ -24,7 +24,6 @@ from memory_bank.frontends.rendering import hidden_again
 Path = Annotated[str, Field(max_length=2000)]
 Name = Annotated[Path, Field(description="path, title or id of a note")]
 Etag = Annotated[str | None, Field(description="the etag that you read")]
-When = Annotated[str | None, Field(description="7d, last week, monday, 2026-05")]
 Paths = Annotated[list[Path], Field(max_length=1000)]
 Names = Annotated[list[Path], Field(min_length=1, max_length=20)]
 Tags = Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=100)]
@@ -160,7 +159,7 @@ def search_memories(
     limit: int = 5,
     tags: Tags = [],  # noqa: B006  (never changed)
     type: str | None = None,  # noqa: A002  (the field's word)
-    since: When = None,
+    since: str | None = None,
     before: str | None = None,
 ) -> recall.Recalled:
     """Search as recall does, filtered by tags (all of them), type and time."""

@@ -200,9 +200,7 @@ def inject_context(
     *,
     project: str,
     session_id: str = "",
-    observation_types: Annotated[
-        list[ObservationType], Field(description="decision, bugfix, feature by default")
-    ] = [],  # noqa: B006  (never changed)
+    observation_types: list[ObservationType] = [],  # noqa: B006  (never changed)
     concepts: Paths = [],  # noqa: B006
     observation_limit: Annotated[int | None, Field(ge=0)] = None,
     session_limit: Annotated[int | None, Field(ge=0)] = None,

@@ -10,7 +10,7 @@ from memory_bank.actions import recall as finding
 from memory_bank.actions import remember as keeping
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.tool import Call, tool
-from memory_bank.frontends.mcp.tools.bank import Path, Paths, Query, Tags, When
+from memory_bank.frontends.mcp.tools.bank import Path, Paths, Query, Tags
 
 Entities = Annotated[
     list[dict[str, str] | Path],
@@ -31,7 +31,7 @@ def recall(
     offset: Annotated[int, Field(ge=0)] = 0,
     tags: Annotated[Tags, Field(description="all of them")] = [],  # noqa: B006  (unchanged)
     type: str | None = None,  # noqa: A002  (the field's word)
-    since: When = None,
+    since: Annotated[str | None, Field(description="7d, last week, monday, 2026-05")] = None,
     before: str | None = None,
     include_archived: bool = False,
     min_score: Annotated[float, Field(ge=0, le=1)] = 0,
