@@ -26,6 +26,7 @@ from memory_bank.repo.coupled_files import CoupledFiles, CouplingState
 from memory_bank.repo.history import History
 from memory_bank.repo.import_targets import ImportTargets
 from memory_bank.repo.parse_cache import ParseCache
+from memory_bank.repo.subjects import CommitSubjects, subjects_of
 from memory_bank.repo.symbol_table import SymbolTable
 from memory_bank.repo.test_guards import TestGuards
 from memory_bank.repo.word_table import WordTable
@@ -235,6 +236,10 @@ class Codebase:
         found = self._lane(hit.lane).source.text(hit.path, hit.hit.document.hash, span)
         return found or ""
 
+    def subjects(self, path: str) -> Sequence[str]:
+        """Return the subjects of commits by which a file is found, as of the last `catch_up`."""
+        return subjects_of(self._history, path)
+
     def relations(self) -> Relations:
         """Return imports, calls and guards, of the current state of the table."""
         with self.lock:
@@ -318,8 +323,6 @@ class Codebase:
             from memory_bank.repo.test_source import TestSource
 
             return TestSource(self.table)
-        from memory_bank.repo.subjects import CommitSubjects
-
         subjects = CommitSubjects(lambda: self._history)
         if name == "docs":
             from memory_bank.doc_source import DocSource

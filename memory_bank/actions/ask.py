@@ -225,7 +225,17 @@ def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result | None:
 
 
 def _snippet(codebase: Codebase, hit: CodeHit, query: str) -> str:
-    return snippets.snippet(codebase.text(hit), query)
+    """Return the piece of a hit's text that answers, or the commit by which it was found."""
+    text = codebase.text(hit)
+    if hit.end_line - hit.line == 1:  # as passages of the subjects of commits have
+        said = max(
+            codebase.subjects(hit.path),
+            key=lambda subject: snippets.count_words(query, subject),
+            default="",
+        )
+        if snippets.count_words(query, said) > snippets.count_words(query, text):
+            return f"commit: {said}"
+    return snippets.snippet(text, query)
 
 
 def _is_named(symbol: Symbol, query: str) -> bool:

@@ -66,6 +66,7 @@ class Commits(sqlite.Opened):
         super().__init__(file, _TABLES, _VERSION)
         self._tree = tree
         self._history: tuple[tuple[str, int], History] | None = None
+        self._extent: git_log.Extent | None = None
 
     def history(self, max_files: int) -> History:
         """Return the history up to HEAD; what is not known yet is read first.
@@ -73,7 +74,8 @@ class Commits(sqlite.Opened):
         Commits that change more than `max_files` files don't count, except for their renames.
         Raises Busy or StorageFailed if the database can't be used.
         """
-        extent = git_log.extent(self._tree)
+        extent = git_log.extent(self._tree, self._extent)
+        self._extent = extent
         if extent is None:
             return History(notes=(git.problem(self._tree) or "there are no commits yet",))
         key = extent.key, max_files

@@ -57,13 +57,20 @@ class Change(NamedTuple):
     """Its path after; the same, unless it was renamed."""
 
 
-def extent(tree: Path) -> Extent | None:
-    """Return which commits a repository has; None if it has none, or git can't say."""
-    head = git.head(tree)
-    if head is None:
+def extent(tree: Path, known: Extent | None = None) -> Extent | None:
+    """Return which commits a repository has; None if it has none, or git can't say.
+
+    `known` is what was returned last: it is returned again if HEAD is the same. That the clone has
+    become a partial one since then only matters for new commits.
+    """
+    found = run(tree, "rev-parse", "--is-shallow-repository", "HEAD^{commit}")
+    shallow, _, head = (found or "").strip().partition("\n")
+    if not head:
         return None
+    if known is not None and known == Extent(head, known.partial) and shallow != "true":
+        return known
     partial = git.renames_option(tree, _EXACT) == _EXACT
-    if run(tree, "rev-parse", "--is-shallow-repository") != "true\n":
+    if shallow != "true":
         return Extent(head, partial)
     ends = run(tree, "rev-list", "--max-parents=0", head, "--")
     return None if ends is None else Extent(head, partial, frozenset(ends.split()))

@@ -60,8 +60,7 @@ class CommitSubjects:
 
     def of(self, path: str) -> Sequence[str]:
         """Return the subjects of a file's commits, the newest first, each once."""
-        commits = self._history.of(path)[:MOST]
-        return tuple(dict.fromkeys(one.subject for one in commits if one.subject))
+        return subjects_of(self._history, path)
 
     def hash(self, path: str) -> str:
         """Return digits that change with the subjects of a file; empty if it has none."""
@@ -69,3 +68,8 @@ class CommitSubjects:
             text = "\n".join(self.of(path))
             self._hashes[path] = blake3(text.encode()).hexdigest()[:16] if text else ""
         return self._hashes[path]
+
+
+def subjects_of(history: History, path: str) -> tuple[str, ...]:
+    """Return the subjects of a file's newest commits, the newest first, each once."""
+    return tuple(dict.fromkeys(one.subject for one in history.of(path)[:MOST] if one.subject))

@@ -15,6 +15,8 @@ _LISTED = 10
 _LONGEST = 500
 """Maximum length of a name in characters; a longer one is no symbol's."""
 _SEPARATORS = re.compile(r"::|->|[#.]")
+_NUMBERED = re.compile(r"(.*[^:]):([0-9]{1,9})")
+"""A name and the line of the symbol."""
 _PACKAGE = frozenset({"__init__", "index", "mod"})
 """Names of files that stand for their folder."""
 _ESCAPED = str.maketrans({"%": "\\%", "_": "\\_", "\\": "\\\\"})
@@ -40,7 +42,7 @@ def symbol_named(table: CodeDatabase, name: str) -> SymbolRow:
     more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
     raise SymbolNotFound(
         f"{shown!r} is the name of {len(found)} symbols: {', '.join(listed[:_LISTED])}{more}",
-        f"name its file, too: {found[0].path}#{found[0].symbol.qualified}, or give its id",
+        f"name one as listed here, such as {listed[0]}, or give its id",
     )
 
 
@@ -49,11 +51,14 @@ def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
 
     A name is an id, `path#qualified` with the end of a path, a qualified name, the end of one
     after the dotted name of its module, or the last part of a name. The first of these that
-    fits decides.
+    fits decides. With `:LINE` at its end, only symbols that start on that line are meant.
     """
     name = name.strip().removesuffix("()")
     if not name or len(name) > _LONGEST:
         return []
+    if numbered := _NUMBERED.fullmatch(name):
+        line = int(numbered[2])
+        return [one for one in symbols_named(table, numbered[1]) if one.symbol.line == line]
     if name.startswith(SYMBOL) and (found := table.symbols("s.sym = ?", name)):
         return found
     path, sign, inner = name.partition("#")

@@ -67,6 +67,20 @@ def test_an_ambiguous_name_lists_what_it_may_mean(table: SymbolTable) -> None:
     assert symbol_named(table, "payments.describe").path == "shop/payments.py"
 
 
+def test_overloads_are_told_apart_by_their_lines(shop: Path, table: SymbolTable) -> None:
+    methods = "    void pay(int a) {}\n    void pay(String a) {}\n"
+    write(shop, {"Till.java": f"class Till {{\n{methods}}}\n"})
+    table.refresh()
+    with pytest.raises(SymbolNotFound) as caught:
+        symbol_named(table, "Till.java#Till.pay")
+    assert "Till.java#Till.pay:2, Till.java#Till.pay:3" in caught.value.message
+    assert "such as Till.java#Till.pay:2" in caught.value.hint
+    for name in ("Till.java#Till.pay:3", "Till::pay:3", "pay:3"):
+        assert symbol_named(table, name).symbol.line == 3
+    assert not symbols_named(table, "Till.pay:4")
+    assert not symbols_named(table, "Till.pay::3")
+
+
 def test_a_whole_name_means_no_nested_symbol(shop: Path, table: SymbolTable) -> None:
     write(shop, {"a.py": "class Shop:\n    def describe(self):\n        pass\n"})
     table.refresh()
