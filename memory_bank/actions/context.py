@@ -195,13 +195,14 @@ def _chosen(sessions: Sequence[Session], limits: Context, now: datetime) -> list
 
 def _rows(found: _Found, observations: Sequence[Observation], session_id: str) -> list[ContextRow]:
     """Return a row for each observation and for what each other session was asked to do."""
+    here = {one.session_id: one.git.repository_id if one.git else "" for one in found.sessions}
     rows = [
         ContextRow(
             one.id,
             one.created_at,
             one.obs_type,
             one.title,
-            estimate(note_format.observation_block(one)),
+            estimate(note_format.observation_block(one, here[one.session_id])),
             one.discovery_tokens,
             one.id in found.superseded,
         )
@@ -211,12 +212,11 @@ def _rows(found: _Found, observations: Sequence[Observation], session_id: str) -
         request = _request(session)
         if request and session.session_id != session_id:
             work = session.summary.discovery_tokens if session.summary else 0
-            read = estimate(note_format.summary_block(session.summary)) if session.summary else 0
+            known = here[session.session_id]
+            said = note_format.summary_block(session.summary, known) if session.summary else request
             name = session.summary.id if session.summary else session.session_id
             rows.append(
-                ContextRow(
-                    name, session.started_at, REQUEST, request, read or estimate(request), work
-                )
+                ContextRow(name, session.started_at, REQUEST, request, estimate(said), work)
             )
     return sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)
 

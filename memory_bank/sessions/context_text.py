@@ -22,9 +22,11 @@ _LEGEND = (
 _TABLE = "| ID | Time | T | Title | Read | Work |\n|---|---|---|---|---|---|"
 _LAST = "Use MCP tools (search, get_observations) to fetch full observations on-demand."
 _NOTHING = "Nothing is recorded yet."
+_NO_ROOM = "Nothing fits here."
 _STEPS_LIMIT = 600
 """Maximum number of characters of the next steps."""
 _PROJECT_LIMIT = 40
+"""Maximum number of characters, and of estimated tokens, of a project's name."""
 _NOT_IN_NAME = re.compile(r"[^\w.-]+")
 
 Quote = Callable[[str], str]
@@ -87,7 +89,7 @@ def context_text(contents: Contents, max_tokens: int, quote: Quote) -> str:
     """
     text = ""
     for shorter in _shortened(contents):
-        text = _written(shorter, quote)
+        text = _written(shorter, quote, _NOTHING if contents.empty else _NO_ROOM)
         if estimate(text) <= max_tokens:
             break
     return text
@@ -127,15 +129,17 @@ def _shortened(contents: Contents) -> Iterator[Contents]:
     yield replace(contents, rows=())
 
 
-def _written(contents: Contents, quote: Quote) -> str:
+def _written(contents: Contents, quote: Quote, nothing: str) -> str:
     name = _NOT_IN_NAME.sub("-", contents.project).strip("-")[:_PROJECT_LIMIT] or "project"
+    while estimate(name) > _PROJECT_LIMIT:
+        name = name[:-1]
     parts = [f"# [{name}] recent context, {contents.now:%Y-%m-%d}"]
     told = "\n\n".join(_told(contents))
     if told:
         parts += [_LEGEND] * (contents.explained and bool(contents.rows))
         parts += [quote(told), economics(contents.rows)]
     else:
-        parts.append(_NOTHING)
+        parts.append(nothing)
     return "\n\n".join([*parts, _LAST])
 
 

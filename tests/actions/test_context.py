@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import open_bank
+from memory_bank import open_bank, search_observations
 from memory_bank.actions.context import inject_context
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
 from memory_bank.sessions import note_format
-from memory_bank.sessions.model import Observation, Prompt, Session, Summary
+from memory_bank.sessions.model import GitState, Observation, Prompt, Session, Summary
 from memory_bank.tokens import estimate
 
 NOW = datetime.now(UTC)
@@ -73,6 +73,15 @@ def test_a_context_tells_the_types_that_matter_of_the_last_sessions(
     assert "Loading: 2 observations" in answer.context
     assert "work behind them: 1,800 tokens; saving: " in answer.context
     assert (answer.observation_count, answer.tokens) == (2, estimate(answer.context))
+
+
+def test_tokens_to_read_are_those_of_the_search(bank: Bank, folder: Path) -> None:
+    git = GitState("1a" * 20, "main", "2b" * 20)
+    write(folder, "retry", observation(1, git=git), git=git)
+    told = re.search(r"\| bugfix \| Title 1 \| ~(\d+) \|", inject_context(bank, "shop").context)
+    (row,) = search_observations(bank, obs_type="bugfix").results
+    assert told is not None
+    assert abs(int(told[1]) - row.estimated_tokens) <= 2
 
 
 def test_a_bank_without_sessions_has_an_empty_context(bank: Bank) -> None:

@@ -89,6 +89,19 @@ def test_without_anything_to_tell_the_context_says_so() -> None:
     ]
 
 
+def test_a_context_in_which_nothing_fits_says_so() -> None:
+    contents = Contents("shop", NOW, (row(1),))
+    text = context_text(contents, LEAST, lambda text: "mark " * LEAST + text)
+    assert "Nothing fits here." in text
+    assert "Nothing is recorded" not in text
+
+
+def test_a_name_of_rare_letters_stays_in_the_budget() -> None:
+    text = context_text(Contents("À𝐀" * 20, NOW), LEAST, plain)
+    assert estimate(text) <= LEAST
+    assert text.startswith("# [À𝐀À𝐀")
+
+
 def test_titles_are_cut_at_60_characters_and_stay_in_their_row() -> None:
     text = context_text(Contents("shop", NOW, (row(1, "a|b\n" + "long " * 40),)), 2000, plain)
     (found,) = ROW.findall(text)
