@@ -15,8 +15,8 @@ from typing import Any, Literal, NamedTuple
 from memory_bank.actions.hook_bank import HookBank
 from memory_bank.errors import BadInput
 from memory_bank.lazy import pattern
-from memory_bank.sessions.queue import Captured, EventQueue
-from memory_bank.sessions.queue_rows import NewEvent, NewPrompt, NewSession
+from memory_bank.sessions.queue import EventQueue
+from memory_bank.sessions.queue_rows import Captured, NewEvent, NewPrompt, NewSession
 from memory_bank.sessions.redaction import redact, redact_value
 
 Kind = Literal["start", "prompt", "tool", "subagent", "compact", "stop", "end"]

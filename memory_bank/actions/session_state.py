@@ -21,7 +21,8 @@ from memory_bank.sessions.model import GitState, Session
 from memory_bank.sessions.note_format import TYPE
 from memory_bank.sessions.note_store import Find, NoteStore
 from memory_bank.sessions.note_text import one_line
-from memory_bank.sessions.queue import EventQueue, OpenSession
+from memory_bank.sessions.queue import EventQueue
+from memory_bank.sessions.queue_rows import OpenSession
 from memory_bank.sessions.redacted import Redact
 from memory_bank.sessions.redaction import redact
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from memory_bank.sessions.queue import OBSERVATION_STORED, SESSION_ENDED, EventQueue, News
-from memory_bank.sessions.queue_rows import MOST_NEWS, SESSION_STARTED
+from memory_bank.sessions.queue import OBSERVATION_STORED, SESSION_ENDED, EventQueue
+from memory_bank.sessions.queue_rows import MOST_NEWS, SESSION_STARTED, News
 
 HELD = 1024
 """Most notifications that wait for a subscriber."""

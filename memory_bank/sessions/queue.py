@@ -10,13 +10,21 @@ import json
 import os
 import time
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memory_bank import sqlite
 from memory_bank.errors import BadInput
 from memory_bank.sessions import forgotten_sessions, queue_rows
 from memory_bank.sessions.queue_file import QueueFile
-from memory_bank.sessions.queue_rows import NewEvent, NewPrompt, NewSession
+from memory_bank.sessions.queue_rows import (
+    Captured,
+    NewEvent,
+    NewPrompt,
+    News,
+    NewSession,
+    OpenSession,
+    Received,
+)
 from memory_bank.tokens import estimate
 
 if TYPE_CHECKING:
@@ -29,52 +37,6 @@ OBSERVATION_STORED = "ObservationStored"
 _CHANGES = frozenset(
     [*queue_rows.COUNTS, "project", "agent", "ended_at", "git", "note", "asked", "summary"]
 )
-
-
-class Captured(NamedTuple):
-    """What `EventQueue.capture` stored."""
-
-    new_session: bool
-    prompt_number: int
-    """That of the prompt, else of the session's last one; 0 before the first."""
-    event_id: int
-    """0 if no event was given."""
-    stored: bool
-    """False if the prompt or event was there already."""
-    waiting: int = 0
-    """Estimated tokens of the session's events that wait in no batch."""
-    added: int = 0
-    """Those of the event."""
-
-
-class Received(NamedTuple):
-    """The last event that a client's hook received."""
-
-    client: str
-    event: str
-    created_at: float
-
-
-class OpenSession(NamedTuple):
-    """A session that has not ended."""
-
-    session_id: str
-    project: str
-    last_moment: float
-    """That of its last prompt, of its last event that waits, or of its start, in seconds since
-    1970; compressed events are in its note."""
-
-
-class News(NamedTuple):
-    """What happened in a session, for subscribers in any process."""
-
-    id: int
-    kind: str
-    """`SessionStarted`, `ObservationStored` or `SessionEnded`."""
-    session_id: str
-    payload: str
-    """JSON."""
-    created_at: float
 
 
 class EventQueue(QueueFile):

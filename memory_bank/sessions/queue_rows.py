@@ -41,6 +41,52 @@ MOST_NEWS = 10_000
 Row = tuple[Any, ...]
 
 
+class Captured(NamedTuple):
+    """What `EventQueue.capture` stored."""
+
+    new_session: bool
+    prompt_number: int
+    """That of the prompt, else of the session's last one; 0 before the first."""
+    event_id: int
+    """0 if no event was given."""
+    stored: bool
+    """False if the prompt or event was there already."""
+    waiting: int = 0
+    """Estimated tokens of the session's events that wait in no batch."""
+    added: int = 0
+    """Those of the event."""
+
+
+class Received(NamedTuple):
+    """The last event that a client's hook received."""
+
+    client: str
+    event: str
+    created_at: float
+
+
+class OpenSession(NamedTuple):
+    """A session that has not ended."""
+
+    session_id: str
+    project: str
+    last_moment: float
+    """That of its last prompt, of its last event that waits, or of its start, in seconds since
+    1970; compressed events are in its note."""
+
+
+class News(NamedTuple):
+    """What happened in a session, for subscribers in any process."""
+
+    id: int
+    kind: str
+    """`SessionStarted`, `ObservationStored` or `SessionEnded`."""
+    session_id: str
+    payload: str
+    """JSON."""
+    created_at: float
+
+
 class NewSession(NamedTuple):
     """A session as a hook knows it."""
 
