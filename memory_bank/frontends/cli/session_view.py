@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _MINUTE = 16
 """Characters of a time down to the minute."""
 _ID = 12
+_DAMAGED = ("not JSON", "line too long")
+"""Reasons to leave out a line of a transcript that a person may want to look at."""
 _PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
@@ -107,6 +109,8 @@ def show_import(call: Call, done: ImportedSessions) -> None:
         parts.append(f"{len(done.skipped)} not imported")
     if done.elsewhere:
         parts.append(f"{count(done.elsewhere, 'transcript')} of other projects")
+    if unread := sum(one.skipped_lines.get(why, 0) for one in done.sessions for why in _DAMAGED):
+        parts.append(f"{count(unread, 'line')} damaged")
     made = "" if done.dry_run else f"{count(done.observations, 'observation')} of "
     line(f"{count(len(done.sessions), 'session')}: {', '.join(parts)}")
     line(f"{made}{count(done.events, 'event')}")

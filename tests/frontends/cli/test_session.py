@@ -71,6 +71,11 @@ def test_transcripts_are_imported_and_the_report_says_what_was_not(
     assert mb("session", "import").out.endswith(
         "1 unchanged, 2 transcripts of other projects\n0 observations of 0 events\n"
     )
+    (folder / "rollout-2.jsonl").write_text(text + "no JSON\n")
+    assert (
+        "1 unchanged, 2 transcripts of other projects, 1 line damaged\n"
+        in mb("session", "import").out
+    )
     given = mb("session", "import", "--client", "codex", "--path", str(folder), "--dry-run").out
     assert "not imported: " in given
     assert "\x1b" not in given
