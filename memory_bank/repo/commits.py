@@ -25,6 +25,10 @@ _BLOCK = 500
 """Number of commits that are read and stored at once."""
 _SECONDS = 20.0
 """Time after which the rest is left to the next refresh."""
+_UNREAD = "{:,} of {:,} commits are not read yet: the next call goes on"
+_REFUSED = (
+    "git can't say what {:,} of {:,} commits changed: objects are missing, or it takes too long"
+)
 _KEPT_HEADS = 8
 """Number of HEADs whose lists of commits are kept."""
 _MOST_ROWS = 5 * MOST
@@ -101,17 +105,23 @@ class Commits(sqlite.Opened):
             if listed is None:
                 problem = git.problem(self._tree) or "git could not list the commits"
                 return History(notes=(f"{problem}: no history is used",)), False
-            self._add(base, listed, exact=extent.partial)
+            refused = self._add(base, listed, exact=extent.partial)
             rows = _numbers(base, exact=extent.partial)
             numbers = [rows[commit] for commit, _ in listed.commits if commit in rows]
             missing = len(listed.commits) - len(numbers)
-            found = _Head(numbers, _notes(listed, extent, missing))
+            notes = _notes(listed, extent)
+            if missing:
+                notes += ((_REFUSED if refused else _UNREAD).format(missing, len(listed.commits)),)
+            found = _Head(numbers, notes)
             if not missing:
                 _keep(base, extent.key, found)
             return _loaded(base, found, max_files), not missing
 
-    def _add(self, base: sqlite.Connection, listed: git_log.Listed, *, exact: bool) -> None:
-        """Read commits that no row has, newest first, until the time is up or git fails."""
+    def _add(self, base: sqlite.Connection, listed: git_log.Listed, *, exact: bool) -> bool:
+        """Read commits that no row has, newest first, until the time is up or git fails.
+
+        Returns whether git failed.
+        """
         (count,) = base.execute("SELECT count(*) FROM commits").fetchone()
         if count > _MOST_ROWS:
             with sqlite.transaction(base):
@@ -126,7 +136,7 @@ class Commits(sqlite.Opened):
             if texts is None and not exact:  # looking for changed files among many takes long
                 texts = git_log.changes(self._tree, list(block), exact=True)
             if texts is None:
-                return
+                return True
             said = git_log.subjects(self._tree, list(block)) or {}
             rows = [
                 (*_row(commit, when, texts.get(commit, ""), exact), _utf8(said.get(commit, "")))
@@ -135,7 +145,8 @@ class Commits(sqlite.Opened):
             with sqlite.transaction(base):
                 base.executemany(_ROW, reversed(rows))
             if time.monotonic() > end:
-                return
+                break
+        return False
 
     def close(self) -> None:
         """Close the database."""
@@ -171,7 +182,7 @@ def _utf8(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _notes(listed: git_log.Listed, extent: git_log.Extent, missing: int) -> tuple[str, ...]:
+def _notes(listed: git_log.Listed, extent: git_log.Extent) -> tuple[str, ...]:
     """Say what is left out of a history."""
     count = len(listed.commits)
     partial = "this is a partial clone: renames are followed only of files with the same bytes"
@@ -179,7 +190,6 @@ def _notes(listed: git_log.Listed, extent: git_log.Extent, missing: int) -> tupl
         f"only the newest {count:,} commits are used": listed.more,
         f"this is a shallow clone of {count:,} commit{'s' * (count != 1)}": bool(extent.ends),
         partial: extent.partial,
-        f"{missing:,} of {count:,} commits are not read yet: the next call goes on": bool(missing),
     }
     return tuple(note for note, applies in said.items() if applies)
 

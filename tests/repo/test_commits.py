@@ -193,6 +193,16 @@ def test_a_partial_clone_fetches_nothing(tmp_path: Path, file: Path) -> None:
     assert not whole.notes
 
 
+def test_a_clone_without_trees_says_what_it_lacks(tmp_path: Path, file: Path) -> None:
+    tree = make(tmp_path / "tree", [Made({"a.py": str(number)}) for number in range(3)])
+    run(tree, "config", "uploadpack.allowFilter", "true")
+    run(tmp_path, "clone", "-q", "--filter=tree:0", f"file://{tree}", "clone")
+    found = history(tmp_path / "clone", file)
+    assert not found.commits
+    said = "git can't say what 3 of 3 commits changed: objects are missing, or it takes too long"
+    assert said in found.notes
+
+
 def test_names_that_are_not_utf8_are_left_out(tmp_path: Path, file: Path) -> None:
     made = [Made({"\udcff.py": LONG, "a": "1"}), Made({"a": "2"}, renames=[("\udcff.py", "b.py")])]
     found = history(make(tmp_path / "tree", made), file)
