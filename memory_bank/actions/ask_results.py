@@ -38,6 +38,11 @@ class NoteResult(NamedTuple):
     line: int
     kind: Literal["note"] = "note"
 
+    @property
+    def nullable(self) -> frozenset[str]:
+        """A title that a note doesn't have is null in JSON."""
+        return frozenset({"title"})
+
 
 class DocResult(NamedTuple):
     """A Markdown file of the repository that is no note, by its best section."""
@@ -76,6 +81,11 @@ class CoupledFileResult(NamedTuple):
     fused_score: float
     coupling_type: str
     kind: Literal["coupled_file"] = "coupled_file"
+
+    @property
+    def nullable(self) -> frozenset[str]:
+        """The id of a file is null in JSON."""
+        return frozenset({"id"})
 
 
 Result = SymbolResult | NoteResult | DocResult | GuardResult | CoupledFileResult

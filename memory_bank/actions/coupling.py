@@ -77,6 +77,8 @@ def known_file(root: Path, state: CouplingState, file: str) -> str:
     path = below(root, file)
     if path in state.files:
         return path
+    if any(one.startswith(f"{path}/") for one in state.files):
+        raise FileNotFound(f"{path} is a folder", "give one of its files")
     now = state.coupling.history.renamed.get(path, "")
     if now in state.files:
         raise FileNotFound(f"there is no file {path} in {root}", f"it was renamed to {now}")

@@ -92,6 +92,7 @@ def test_a_path_outside_is_an_error(code: Codebase, file: str) -> None:
         ("engine.py", "did you mean shop/engine.py?", "git tracks"),
         ("shop/engin.py", "did you mean shop/engine.py?", "git tracks"),
         ("old.txt", "there is no file old.txt", "it was renamed to list.txt"),
+        ("many", "many is a folder", "one of its files"),
         ("\udcff.py", "there is no file", "git tracks"),
     ],
 )

@@ -41,6 +41,32 @@ def test_json_has_a_kind_for_each_result(shop: Path, mb: Run) -> None:
     assert (first["kind"], first["file"], first["language"]) == ("symbol", "shop/pay.py", "python")
 
 
+def test_every_result_has_the_fields_of_its_kind(shop: Path, mb: Run) -> None:
+    text = "charge a card"
+    extend(
+        shop, [Made({"shop/pay.py": f"{CODE}{n}\n", "bill.toml": f"x = {n}\n"}) for n in "12"], 1
+    )
+    tests = "from shop.pay import charge\n\ndef test_charge_a_card():\n    assert charge(1)\n"
+    (shop / "test_pay.py").write_text(tests)
+    (shop / "README.md").write_text("# Shop\n\nIt can charge a card.\n")
+    mb("init")
+    (shop / ".memories/facts").mkdir(exist_ok=True)
+    (shop / ".memories/facts/cards.md").write_text("We charge a card once.\n")
+    found = json.loads(mb("ask", text, "--limit", "50", "--json").out)["results"]
+    common = {"kind", "id", "title", "snippet", "relevance_score"}
+    fields = {one["kind"]: set(one) - common for one in found if common <= set(one)}
+    assert fields == {
+        "symbol": {"file", "line", "language"},
+        "note": {"tags", "source_type", "path", "line"},
+        "doc": {"path", "line"},
+        "test_guard": {"test_file", "line"},
+        "coupled_file": {"fused_score", "coupling_type"},
+    }
+    assert [one["id"] for one in found if one["kind"] == "coupled_file"] == [None]
+    (guard,) = (one for one in found if one["kind"] == "test_guard")
+    assert guard["snippet"] == "def test_charge_a_card():"
+
+
 def test_nothing_found_and_wrong_use_have_their_exit_codes(shop: Path, mb: Run) -> None:
     assert mb("ask", "xylophone", "--include", "symbols").code == 1
     wrong = mb("ask", "charge", "--include", "people")
