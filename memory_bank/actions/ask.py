@@ -88,6 +88,7 @@ def ask(
     if mode is not None and mode not in MODES:
         raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
     limit = min(max(limit, 1), MOST)
+    query = query.encode("utf-8", "replace").decode()  # an argument may be no UTF-8
     asked = _Asked(query, limit, mode, progress)
     found = _searched(bank, codebase, wanted, asked)
     if COUPLING in wanted and codebase is not None and any(one.results for one in found.values()):

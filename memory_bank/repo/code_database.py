@@ -123,9 +123,10 @@ class CodeDatabase(sqlite.Opened):
             yield
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return the rows of a statement."""
+        """Return the rows of a statement; a text that is not UTF-8 equals none."""
+        safe = [_utf8(one) if isinstance(one, str) else one for one in values]
         with self.guarded():
-            return self.opened().execute(sql, values).fetchall()
+            return self.opened().execute(sql, safe).fetchall()
 
     def chunked(self, sql: str, values: Sequence[int] | Sequence[str]) -> list[tuple[Any, ...]]:
         """Return the rows of a statement with `IN ({})` over any number of values."""
@@ -307,3 +308,7 @@ def _symbol(row: Sequence[Any]) -> SymbolRow:
 def _test(row: Sequence[Any]) -> IntentRow:
     number, sym, path, language, *fields, calls = row
     return IntentRow(number, sym, path, language, Intent(*fields)._replace(calls=names_of(calls)))
+
+
+def _utf8(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -69,6 +69,7 @@ def parse(
     unless `kinds` is false.
     """
     now = now or datetime.now(UTC)
+    text = text.encode("utf-8", "replace").decode()  # an argument of a command may be no UTF-8
     parts = _parts(text[:_MAX_CHARACTERS], fields, now)
     asked, found, conditions = " ".join(parts.words), None, parts.conditions
     kind = ""

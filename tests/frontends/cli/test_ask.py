@@ -102,3 +102,11 @@ def test_sync_without_a_bank_embeds_the_code(
     assert "`memory-bank sync` computes them" in mb("ask", "pay").err
     assert mb("sync").code == 0
     assert "sync" not in mb("ask", "pay").err
+
+
+@pytest.mark.parametrize("command", ["ask", "recall", "symbols", "tests-for", "blast-radius"])
+def test_arguments_that_are_not_utf8_are_understood(shop: Path, mb: Run, command: str) -> None:
+    mb("init")
+    answer = mb(command, "shop/caf\udce9.py")
+    assert "unexpected" not in answer.err
+    assert "damaged" not in answer.err
