@@ -16,7 +16,8 @@ def existing_file(code: Codebase, given: str) -> str:
     """
     try:
         path = below(code.root, given)
-    except BadInput:
+        path.encode()  # files whose names are not UTF-8 are not indexed
+    except (BadInput, UnicodeEncodeError):
         return ""
     if path in code.table.files():
         return path

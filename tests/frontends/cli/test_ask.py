@@ -107,6 +107,7 @@ def test_sync_without_a_bank_embeds_the_code(
 @pytest.mark.parametrize("command", ["ask", "recall", "symbols", "tests-for", "blast-radius"])
 def test_arguments_that_are_not_utf8_are_understood(shop: Path, mb: Run, command: str) -> None:
     mb("init")
+    (shop / "shop/caf\udce9.py").write_text("def latin():\n    pass\n")
     answer = mb(command, "shop/caf\udce9.py")
     assert "unexpected" not in answer.err
     assert "damaged" not in answer.err
