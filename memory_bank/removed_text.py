@@ -30,7 +30,8 @@ class RemovedText:
 
     def __init__(self, text: str) -> None:
         """Take the text without white space around it; it has at least one other character."""
-        forms = dict.fromkeys(normalize(form, text.strip()) for form in ("NFC", "NFD"))
+        bare = text.strip()
+        forms = dict.fromkeys((normalize("NFC", bare), normalize("NFD", bare), bare))
         self._pattern = re.compile("|".join(map(_pattern, forms)))
         self.text = next(iter(forms))
         written = {*forms, *(json.dumps(form)[1:-1] for form in forms)}

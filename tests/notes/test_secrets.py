@@ -14,6 +14,7 @@ import pytest
 
 from memory_bank.notes import secrets
 from tests.benchmarks import planted
+from tests.growth import times_as_long
 
 _RNG = random.Random(5)
 _WORD = string.ascii_letters + string.digits
@@ -183,8 +184,7 @@ def test_time_grows_with_the_length_of_a_hostile_text(piece: str) -> None:
         secrets.find(text)
         return time.process_time() - before
 
-    short, size = took(50_000), 50_000
-    assert took(4 * size) < 8 * short + 0.1
+    assert times_as_long(took, 50_000, 200_000, 0.1) < 8
 
 
 @pytest.mark.parametrize("piece", ["password=", "://", "eyJaaaaaaa.eyJ"])

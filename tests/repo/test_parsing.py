@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from memory_bank.repo import parsing
 from memory_bank.repo.code import ParsedFile
+from tests.growth import times_as_long
 
 ROOT = Path(__file__).parents[2]
 CART = b'''"""Carts of a shop."""
@@ -227,8 +228,7 @@ def test_time_grows_with_size_alone(text: str) -> None:
         python(text * count)
         return time.process_time() - start
 
-    small, large = min(seconds(1_000) for _ in range(3)), seconds(10_000)
-    assert large < 30 * small + 0.1
+    assert times_as_long(seconds, 1_000, 10_000, 0.1) < 30
 
 
 @pytest.mark.parametrize("language", parsing.languages())

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from memory_bank.sessions.compression.local import drafts
+from tests.growth import times_as_long
 
 from .events_of import BEGUN, ROOT, Work
 
@@ -324,7 +325,7 @@ def test_hostile_texts_take_linear_time(unit: str) -> None:
         drafts(work.events, work.prompts, ROOT)
         return time.process_time() - began
 
-    assert took(100_000) <= max(0.4, 7 * took(25_000))
+    assert times_as_long(took, 25_000, 100_000, 0.4) <= 7
 
 
 def test_nothing_becomes_nothing() -> None:

@@ -1,0 +1,21 @@
+"""Measure how time grows with size, on a machine that also does other work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+_TRIES = 5
+
+
+def times_as_long(took: Callable[[int], float], size: int, larger: int, enough: float) -> float:
+    """Return how many times as long `took(larger)` is as `took(size)`; 0 if less than `enough` seconds.
+
+    The least of several tries: other programs take the processor's cache at times, but not each time.
+    """
+    least = float("inf")
+    for _ in range(_TRIES):
+        long = took(larger)
+        if long < enough:
+            return 0.0
+        least = min(least, long / max(took(size), 1e-9))
+    return least
