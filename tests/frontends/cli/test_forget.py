@@ -72,6 +72,12 @@ def test_a_terminal_is_asked(terminal: Run, flower: Path, key: str, *, gone: boo
     assert ("nothing was changed" in said) is not gone
 
 
+def test_a_text_that_is_nowhere_is_exit_code_1(mb: Run, flower: Path) -> None:
+    answer = mb("forget", "nobody wrote this", "--yes")
+    assert answer.code == 1
+    assert "0 occurrences" in answer.out
+
+
 def test_a_short_text_is_refused(mb: Run) -> None:
     done = mb("forget", "ab", "--yes")
     assert done.code != 0

@@ -8,7 +8,7 @@ import click
 
 from memory_bank import actions
 from memory_bank.errors import BadInput
-from memory_bank.frontends.cli.call import FOUND, Call
+from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.text_input import given, interactive
 from memory_bank.frontends.rendering import count
@@ -52,7 +52,7 @@ def command(call: Call, *, what: str, as_text: bool, dry_run: bool, yes: bool) -
                 call.remark("nothing was changed")
                 return FOUND
         call.answer(done, lambda one: _show(call, one))
-    return FOUND
+    return FOUND if done.count else NOTHING
 
 
 def _forget(bank: Bank, what: str, *, as_text: bool, dry_run: bool) -> Forgotten:

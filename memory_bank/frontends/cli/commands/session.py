@@ -237,7 +237,7 @@ def _prune(call: Call, *, older: str, dry_run: bool) -> int:
         verb = "would be moved" if dry_run else "moved"
         call.remark(f"{count(done.count, 'session')} {verb} to the trash")
         if done.kept:
-            call.remark(f"{count(done.kept, 'old session')} of the project's own folder stay")
+            call.remark(f"kept in the project's own folder: {count(done.kept, 'old session')}")
 
     with call.open() as bank:
         done = actions.prune.prune(bank, older, dry_run=dry_run)
