@@ -258,10 +258,13 @@ class Codebase:
         except Busy:
             return self._history
 
-    def coupling(self) -> CouplingState:
-        """Return the coupling of all files as of now; raise StorageFailed."""
+    def coupling(self, *, refresh: bool = True) -> CouplingState:
+        """Return the coupling of all files as of now; raise StorageFailed.
+
+        Without `refresh`, imports are those of the last `refresh` or `catch_up`.
+        """
         with self.lock:
-            problem = self.refresh()
+            problem = self.refresh() if refresh else ""
             state = self._coupled_files.state(self.relations().imports.graph)
             notices = (*[problem][: bool(problem)], *state.notices)
             return state._replace(notices=notices)

@@ -265,7 +265,8 @@ def _with_coupling(codebase: Codebase, found: dict[str, _Found]) -> None:
             file = file_of(one)
             best[file] = max(best.get(file, 0.0), one.relevance_score)
     first = sorted(best, key=lambda file: -best[file])[:_COUPLED_WITH]
-    lifts = _lifts(codebase.coupling().coupling, {file: best[file] for file in first})
+    coupling = codebase.coupling(refresh=False).coupling  # the search has just caught up
+    lifts = _lifts(coupling, {file: best[file] for file in first})
     for kind in _LANES:
         if kind in found:
             results = [_lifted(one, best, lifts) for one in found[kind].results]
