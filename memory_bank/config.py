@@ -17,11 +17,15 @@ from memory_bank.setting_sections import (
     Compression,
     Context,
     Key,
+    Lint,
     Memory,
+    Schema,
     Search,
     Secrets,
     Sessions,
+    Shared,
 )
+from memory_bank.setting_tables import BadTable
 
 _HUGE = 10**300
 _MOST_BYTES = 1_000_000
@@ -49,6 +53,9 @@ class Settings(NamedTuple):
     compression: Compression = Compression()
     context: Context = Context()
     code: Code = Code()
+    lint: Lint = Lint()
+    schema: Schema = Schema()
+    shared: Shared = Shared()
     embedders: tuple[Any, ...] = ()
     """Sections of embedders in which something is set."""
     origins: Mapping[str, str] = MappingProxyType({})
@@ -76,6 +83,9 @@ _SECTIONS: Mapping[str, Any] = {
     "compression": Compression,
     "context": Context,
     "code": Code,
+    "lint": Lint,
+    "schema": Schema,
+    "shared": Shared,
 }
 
 
@@ -109,7 +119,10 @@ def load(
         values.update(_from_file(bank / SETTINGS, project=True))
     values.update(_from_environment(environ))
     for name, value in (flags or {}).items():
-        values[name] = (_checked(name, value, "flag"), "flag")
+        try:
+            values[name] = (_checked(name, value, "flag"), "flag")
+        except BadTable as error:
+            raise _bad_table("flag", ".".join((name, *error.keys)), error) from error
     return _assemble(values)
 
 
@@ -136,6 +149,8 @@ def template() -> str:
         if section != last:
             lines += ["", f"# [{section}]"]
             last = section
+        if meta.table:
+            continue
         value = list(default) if isinstance(default, tuple) else default
         shown = str(value).lower() if isinstance(value, bool) else f"{value!r}".replace("'", '"')
         lines.append(f"# {key} = {shown}  # {meta.told}")
@@ -202,10 +217,15 @@ def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
         if kind is None or not isinstance(keys, dict):
             where = f"{path}:{_line_of(text, '', section)}"
             raise BadSetting(f"{where}: unknown setting {section!r}", _listed(sections()))
-        for key, value in keys.items():
+        for key, value in _gathered(kind, keys).items():
             name = f"{section}.{key}"
             where = f"{path}:{_line_of(text, section, key)}"
-            found[name] = (_checked(name, value, where), where)
+            try:
+                found[name] = (_checked(name, value, where), where)
+            except BadTable as error:
+                names = (section, *((key,) if key in keys else ()), *error.keys)
+                where = f"{path}:{_line_of(text, '.'.join(names[:-1]), names[-1])}"
+                raise _bad_table(where, ".".join(names), error) from error
             if project and _known(kind, key)[1].private:
                 raise BadSetting(
                     f"{where}: {name} may not be set by a project",
@@ -214,11 +234,27 @@ def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
     return found
 
 
+def _gathered(kind: Any, keys: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  (a class)
+    """Return the keys of a section; if its tables' names are free, these as one value."""
+    rest = next((name for name in kind._fields if _known(kind, name)[1].rest), "")
+    if not rest:
+        return dict(keys)
+    found = {key: value for key, value in keys.items() if key in kind._fields and key != rest}
+    tables = {key: value for key, value in keys.items() if key not in found}
+    return {**found, rest: tables} if tables else found
+
+
+def _bad_table(where: str, name: str, error: BadTable) -> BadSetting:
+    return BadSetting(f"{where}: {name}: {error.problem}", error.hint)
+
+
 def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
     found: dict[str, tuple[object, str]] = {}
     for section, kind in _sections_in(environ):
         prefix = "" if section == "memory" else f"{section}_"
         for key, default in kind._field_defaults.items():
+            if isinstance(default, Mapping):
+                continue
             variable = f"MEMORY_BANK_{prefix}{key}".upper()
             text = environ.get(variable)
             if text is not None:
@@ -271,10 +307,12 @@ def _checked(name: str, value: object, where: str) -> object:
         value = float(value) if abs(value) < _HUGE else math.inf
     if isinstance(default, tuple) and isinstance(value, list | tuple):
         value = tuple(value) if all(isinstance(item, str) for item in value) else value
+    if meta.table and isinstance(value, Mapping):
+        return meta.table(value)
     if type(value) is not type(default):
         wanted = {
             bool: "true or false", int: "a whole number", float: "a number", str: "text",
-            tuple: "a list of texts",
+            tuple: "a list of texts", MappingProxyType: "a table",
         }  # fmt: skip
         shown = "its value" if meta.private else _shown(value)  # it may be a key
         raise BadSetting(f"{where}: {name}: {shown} is not {wanted[type(default)]}", meta.help)
@@ -324,10 +362,11 @@ def _line_of(text: str, section: str, key: str) -> int:
     table = rf"\s*[\"']?{re.escape(section)}[\"']?\s*"
     inside, top = not section, True
     for number, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*\[+\s*[\"']?([\w.\- ]+?)[\"']?\s*\]", line)
+        header = re.match(r"\s*\[+([^\]]*)\]", line)
         if header:
-            inside, top = header[1] == section, False
-            if not section and header[1].split(".")[0] == key:
+            title = ".".join(part.strip(" \t\"'") for part in header[1].split("."))
+            inside, top = title == section, False
+            if title == f"{section}.{key}" or (not section and title.split(".")[0] == key):
                 return number
         elif inside and re.match(rf"\s*{name}", line):
             return number

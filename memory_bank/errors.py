@@ -126,3 +126,11 @@ class EmbedderUnavailable(MemoryBankError):
     ) -> None:
         super().__init__(message, hint, **arguments)
         self.reason = reason
+
+
+class SharedUnavailable(MemoryBankError):
+    """The shared index can't be reached or used; `reason` is an answer's `fallback_reason`."""
+
+    def __init__(self, message: str, hint: str = "", reason: str = "shared_unreachable") -> None:
+        super().__init__(message, hint)
+        self.reason = reason

@@ -7,6 +7,8 @@ import os
 FOLDER = ".memories"
 SETTINGS = "config.toml"
 """The settings of a bank."""
+QUERIES = "queries.toml"
+"""The golden queries of a bank: what must be found."""
 NOTE_SUFFIXES = (".md", ".markdown")
 TEXT_SUFFIXES = (".mdx", ".mdown", ".mkd", ".mkdn", ".text", ".txt")
 """Endings of text files that may be meant as notes, in lower case; they are not indexed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISDIR
@@ -54,6 +54,28 @@ class Layout:
         """Whether the bank has an `.index` that was not made on this machine."""
         self.index_id = index_ids.read(index) if ids else ""
         """The id that the files of the index must have; empty before it is made."""
+
+    @property
+    def origin(self) -> Layout:
+        """The layout of the bank that this one is a copy of; that of a real bank is itself."""
+        return self
+
+    def renewed(self) -> Layout:
+        """Return the layout as it is now, since the index may belong elsewhere meanwhile."""
+        return at(self.root)
+
+    def project_has(self, path: str) -> bool:
+        """Tell whether the project has a file or folder at a path below it."""
+        return os.path.lexists(self.project / path)
+
+    @property
+    def commit(self) -> str:
+        """The commit whose files these are; empty for those of the work tree, or staged ones."""
+        return ""
+
+    def listed(self) -> Collection[str] | None:
+        """Return what git has below the project, if these are a copy; None if git must be asked."""
+        return None
 
     @property
     def project(self) -> Path:

@@ -19,6 +19,7 @@ from memory_bank.notes.roots import Root, Roots
 from memory_bank.notes.unicode_form import nfc
 from memory_bank.repo import git
 from memory_bank.repo.commit_history import CommitHistory
+from memory_bank.repo.file_commits import FileCommits
 
 _INCLUDE = "memory.include"
 _IN_BANK = "project"
@@ -42,6 +43,34 @@ def _private(current: Callable[[], Layout], settings: Settings) -> PrivateRoot:
         current().root,
         lambda: kept or session_notes.rule_removed(current()),
     )
+
+
+def file_commits(
+    current: Callable[[], Layout], settings: Settings, commit: str = ""
+) -> tuple[FileCommits, ...]:
+    """Return the commits of the notes in a bank, and of the files that settings include.
+
+    They end at `commit`, by default at HEAD.
+    """
+    place = current().origin
+    branch = settings.memory.default_branch
+    found = [
+        FileCommits(
+            place.root, lambda: current().index / "file-commits.db", branch=branch, commit=commit
+        )
+    ]
+    paths = [posixpath.normpath(path) for path in settings.memory.include]
+    if paths and place.prefix:
+        found.append(
+            FileCommits(
+                place.project,
+                lambda: current().index / "file-commits-included.db",
+                paths,
+                branch,
+                commit,
+            )
+        )
+    return tuple(found)
 
 
 def private_notes(place: Layout) -> Path:

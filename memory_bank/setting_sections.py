@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated, NamedTuple
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, NamedTuple
 
 from memory_bank.filenames import outside, relative
+from memory_bank.setting_tables import TypeSchema, severities, type_schemas
 
 # A larger note is listed by `doctor`, not indexed, since parsing time grows with size.
 MAX_NOTE_BYTES = 10_000_000
@@ -14,6 +16,9 @@ _CENTURY = 36_500
 
 MODES = ("lexical", "semantic", "hybrid")
 """Modes of search."""
+SCOPES = BANK, SHARED, BOTH, USER = ("bank", "shared", "both", "user")
+"""What is searched: the bank, other repositories by the shared index, both, or the bank and the
+user's own banks."""
 OBSERVATION_TYPES = ("decision", "bugfix", "feature", "refactor", "discovery", "change")
 """What an observation may be."""
 
@@ -32,6 +37,10 @@ class Key(NamedTuple):
     """Never shown."""
     problem: Callable[[str], str] | None = None
     """Says what is wrong with an item of a list; empty if it may be in it."""
+    table: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    """Returns the values of a table; raises BadTable. No variable of the environment sets one."""
+    rest: bool = False
+    """Whether the table consists of the section's own tables, whose names are free."""
 
     @property
     def range(self) -> str:
@@ -70,6 +79,12 @@ class Memory(NamedTuple):
     access_count_weight: Annotated[
         float, Key("weight of how often a note was accessed", high=100)
     ] = 0.05
+    stale_weight: Annotated[
+        float,
+        Key(
+            "what the score of a note whose cited code changed is multiplied with", low=0.1, high=1
+        ),
+    ] = 0.9
     include: Annotated[
         tuple[str, ...],
         Key("folders and files of the project that are notes, too", problem=outside),
@@ -78,6 +93,10 @@ class Memory(NamedTuple):
         tuple[str, ...],
         Key("included folders and files whose text may be changed", private=True, problem=relative),
     ] = ()
+    default_branch: Annotated[
+        str,
+        Key("the branch into which pull requests are merged; empty: it is found", private=True),
+    ] = ""
     max_note_bytes: Annotated[
         int, Key("a larger file is listed, not indexed", low=1, high=100_000_000)
     ] = MAX_NOTE_BYTES
@@ -90,10 +109,21 @@ class Search(NamedTuple):
     """Section `[search]`: search and ranking."""
 
     mode: Annotated[str, Key("default mode", choices=MODES)] = "hybrid"
+    scope: Annotated[
+        str,
+        Key(
+            "what recall searches: the bank, other repositories, both, or your own banks, too",
+            choices=SCOPES,
+            private=True,
+        ),
+    ] = BANK
     fusion: Annotated[str, Key("how lists become one", choices=("scores", "rrf"))] = "scores"
     rrf_k: Annotated[float, Key("the constant of reciprocal rank fusion", low=1, high=10_000)] = (
         60.0
     )
+    trust_boost: Annotated[
+        float, Key("what a reviewed note gains, others less; 0 turns it off", high=10)
+    ] = 0.02
     limit: Annotated[int, Key("default number of notes in an answer", low=1, high=100)] = 10
 
 
@@ -168,6 +198,25 @@ class Code(NamedTuple):
     ] = 50
 
 
+class Lint(NamedTuple):
+    """Section `[lint]`: rules for notes."""
+
+    disable: Annotated[tuple[str, ...], Key("rules that are not run")] = ()
+    severity: Annotated[
+        Mapping[str, str], Key("severities of rules, in [lint.severity]", table=severities)
+    ] = MappingProxyType({})
+
+
+class Schema(NamedTuple):
+    """Section `[schema]`: what front matter must and may have."""
+
+    strict: Annotated[bool, Key("true reports keys of front matter that are not known")] = False
+    types: Annotated[
+        Mapping[str, TypeSchema],
+        Key("required and optional keys, in [schema.TYPE]", table=type_schemas, rest=True),
+    ] = MappingProxyType({})
+
+
 class Context(NamedTuple):
     """Section `[context]`: what an agent is told when its session starts."""
 
@@ -179,3 +228,18 @@ class Context(NamedTuple):
     session_limit: Annotated[int, Key("most sessions", high=1000)] = 5
     date_range_days: Annotated[float, Key("days back", high=_CENTURY)] = 30.0
     max_tokens: Annotated[int, Key("most tokens of the context", low=100, high=100_000)] = 2000
+
+
+class Shared(NamedTuple):
+    """Section `[shared]`: the index that many repositories share."""
+
+    url: Annotated[
+        str,
+        Key("postgresql://host/database, or embedded:FOLDER", private=True, secret=True),
+    ] = ""
+    seconds: Annotated[
+        float, Key("longest wait for its answer", low=0.1, high=60, private=True)
+    ] = 2.0
+    repository: Annotated[
+        str, Key("this repository's name there; by default host/owner/name of its remote")
+    ] = ""

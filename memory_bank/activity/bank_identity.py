@@ -22,9 +22,10 @@ def bank_id(place: Layout) -> str:
     """Return 16 hex digits: of the repository's first commit and the bank's path inside it.
 
     So work trees share the state; outside git, the hash is of the path. The id is cached in the
-    private state, for this folder and repository, since git may be slow. Raises NoBank when the
-    bank is gone.
+    private state, for this folder and repository, since git may be slow. A copy of a bank has the
+    bank's id. Raises NoBank when the bank is gone.
     """
+    place = place.origin
     tree = git.worktree(place.root)
     where = b" %s %s" % (_signature(tree), os.fsencode(place.root))
     remembered = place.remembered()
@@ -45,6 +46,11 @@ def bank_id(place: Layout) -> str:
             place.make_index()
             place.remember(found.encode() + where)
     return found
+
+
+def all_ids(place: Layout) -> list[str]:
+    """Return the id of a bank and those that its folder had before."""
+    return list(dict.fromkeys([bank_id(place), *filter(_ID.fullmatch, _recorded(place.origin))]))
 
 
 def former_ids(place: Layout, current: str) -> list[str]:

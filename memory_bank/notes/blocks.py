@@ -43,6 +43,9 @@ _RULE_ENDS = frozenset("*-_ \t")
 _UNDERLINE = re.compile(r"[-=:| \t]*")
 
 
+_CODE = frozenset({"fence", "code_block"})
+
+
 class InlineBlock(NamedTuple):
     """The inline text of one paragraph, heading or table row."""
 
@@ -68,6 +71,8 @@ class Blocks(NamedTuple):
     """Label of each link reference definition to its first line and the line after its last."""
     unread: str = ""
     """Why the text was not parsed."""
+    code: tuple[tuple[int, int], ...] = ()
+    """The first line of each block of code, fences left out, and the line after its last."""
 
 
 def parse_blocks(text: str) -> Blocks:
@@ -82,7 +87,9 @@ def parse_blocks(text: str) -> Blocks:
     parser.block.tokenize(state, 0, state.lineMax)
     references = env.get("references", {})
     definitions = {label: (at["map"][0], at["map"][1]) for label, at in references.items()}
-    return Blocks(source, starts, list(_inline_blocks(tokens, source)), definitions)
+    code = tuple(_code_blocks(tokens))
+    inline_blocks = list(_inline_blocks(tokens, source))
+    return Blocks(source, starts, inline_blocks, definitions, code=code)
 
 
 def exceeded_limit(source: str, lines: int) -> str:
@@ -114,6 +121,13 @@ def _inline_blocks(tokens: list[Token], source: str) -> Iterator[InlineBlock]:
         before = token
 
 
+def _code_blocks(tokens: list[Token]) -> Iterator[tuple[int, int]]:
+    for token in tokens:
+        if token.type in _CODE and token.map:
+            first = token.map[0] + (token.type == "fence")
+            yield first, max(first, token.map[1])
+
+
 def _first_line(token: Token, source: str) -> int:
     """Return the first line of a text after lines of only white space such as form feeds."""
     first, end = token.map or (0, 0)
@@ -127,7 +141,7 @@ def _first_line(token: Token, source: str) -> int:
 class _State(StateBlock):
     """A parser state that keeps only the tokens that `_inline_blocks` reads."""
 
-    _KEPT = frozenset({"inline", "heading_open", "th_open", "td_open", "tr_open", "tr_close"})
+    _KEPT = _CODE | {"inline", "heading_open", "th_open", "td_open", "tr_open", "tr_close"}
     _unused = Token("", "", 0)
     """A shared token for rules to fill in, which is never read."""
 

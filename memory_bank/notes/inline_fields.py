@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice
+from operator import attrgetter
 from typing import NamedTuple
 
 from memory_bank.notes.inline_parser import Span
@@ -41,10 +43,13 @@ def fields_of(inline: InlineText) -> Iterator[Field]:
     text = inline.text
     if MARK not in text:
         return
-    row = seen = 0
+    row = seen = covered = at = 0
     for found in _FIELD.finditer(text):
         start, end = found.start(1), text.find("\n", found.end())
-        if any(span.start <= start < span.end for span in inline.spans):
+        while at < len(inline.spans) and inline.spans[at].start <= start:
+            covered = max(covered, inline.spans[at].end)
+            at += 1
+        if start < covered:
             continue  # inside of code that spans lines
         row += text.count("\n", seen, start)
         seen = start
@@ -77,7 +82,9 @@ def _kept(found: re.Match[str]) -> str:
 def _parts(inline: InlineText, start: int, end: int) -> Iterator[tuple[str, bool]]:
     """Yield the texts between two offsets, and whether each is a link or code as a whole."""
     at = start
-    for span in inline.spans:
+    place = attrgetter("start")
+    first = bisect_left(inline.spans, start, key=place)
+    for span in inline.spans[first : bisect_left(inline.spans, end, key=place)]:
         if span.start >= at and span.end <= end:
             yield inline.text[at : span.start], False
             yield _shown(inline.text, span), True

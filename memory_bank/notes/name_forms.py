@@ -93,7 +93,7 @@ def may_be_file(name: str, place: Layout) -> bool:
     """
     if Path(name).is_absolute() or ".." in name.split("/"):
         return False
-    if _REFERENCE.fullmatch(name) or os.path.lexists(place.project / name):
+    if _REFERENCE.fullmatch(name) or place.project_has(name):
         return bool(name)
     folder = name.partition("/")[0] if "/" in name else ""
     if _EXTENSION.search(name) and not name.endswith(NOTE_SUFFIXES):

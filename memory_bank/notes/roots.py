@@ -122,6 +122,10 @@ class Root:
         """Return the paths of all files that were ever committed, as of the last refresh."""
         return () if self._history is None else self._history.paths
 
+    def commits_of(self, key: str) -> Committed | None:
+        """Return the commits of a note's file, as of the last refresh; None if there are none."""
+        return self._history.of(key) if self._history else None
+
     def held(self, key: str) -> AbstractContextManager[Entry]:
         """Open the folder of a note, as `folders.held` does."""
         return folders.held(self.folder, key)

@@ -51,6 +51,8 @@ _PUBLIC = pattern(
     r"|arrow|sharing|index|composite|translation|widget|csrf|xsrf|next|page|design|continuation|cancellation"
     r"|commit|host|site|anon)[ _.-]?$"
 )
+_ROUND = pattern(r"(?:first|second|third|last|next|each|every|final|one|single)[ -]$")
+"""Words before `pass` that make it one of several."""
 _BETWEEN = pattern(
     r"""[\\"'`*_\])}]{0,6}                              # what closes the name
     (?:[ ]{1,2}\#?\d{1,2}(?=[ :=]))?                     # 1
@@ -130,6 +132,8 @@ def _name(lower: str, start: int) -> _Name | None:
     if word == "pass" and before[-1:].isalpha():
         word = "…pass"
     elif (word in _WHOLE and before[-1:].isalpha()) or _PUBLIC.search(before):
+        return None
+    if word == "pass" and _ROUND.search(before):
         return None
     password = found[0].startswith(_PASSWORDS)
     sure = True

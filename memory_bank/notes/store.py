@@ -1,10 +1,9 @@
 """Read, write, trash and restore the notes of a bank; no other module writes notes."""
 
 import os
-import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,16 +16,15 @@ from memory_bank.errors import (
     StorageFailed,
     UnreadableNote,
 )
-from memory_bank.filenames import JOURNAL_PREFIX
 from memory_bank.hints import Hint
 from memory_bank.layout import Layout
-from memory_bank.locks import locked
 from memory_bank.notes import files, merge_conflicts, names, trash
 from memory_bank.notes.file_scan import Scan, scan
 from memory_bank.notes.folders import Entry, held, names_in
 from memory_bank.notes.identity import etag
 from memory_bank.notes.roots import SESSIONS, Root, Roots
 from memory_bank.notes.trash import TRASH, Trashed, new_version
+from memory_bank.notes.write_lock import WriteLock
 
 if TYPE_CHECKING:
     from memory_bank.notes.journal import Change
@@ -57,63 +55,22 @@ class Store:
         """
         self._allowed = allowed
         self._allow_secrets = allow_secrets
-        self._repaired = repaired
         self._placing = placing
         self.root = layout.root
         self.roots = roots or Roots(Root(layout.root))
-        self._mutex = threading.RLock()
-        self._held: ExitStack | None = None
-        self._private_held = False
+        self._lock = WriteLock(self.roots, repaired)
 
-    @contextmanager
-    def writing(self, path: str = "") -> Iterator[None]:
-        """Hold the bank's lock for one change, after finishing an interrupted one; reentrant.
-
-        For a note at `path` in the private state, also hold the lock of that folder, which the
-        repository's other work trees share.
-        """
-        with self._mutex:
-            if self._held is not None:
-                self._hold(path)
-                yield
-                return
-            with locked(self.root), ExitStack() as held_too:
-                self._held = held_too
-                try:
-                    self._recover(self.roots.bank)
-                    if self.roots.private is not None and self._interrupted(self.roots.private):
-                        self.enter(self.roots.private)
-                    self._hold(path)
-                    yield
-                finally:
-                    self._held, self._private_held = None, False
-
-    def _hold(self, path: str) -> None:
-        if path and self.roots.is_private(path):
-            self.enter(self.roots.home(path))
+    def writing(self, path: str = "") -> AbstractContextManager[None]:
+        """Hold the bank's lock for one change: see `WriteLock.held`."""
+        return self._lock.held(path)
 
     def enter(self, root: Root) -> None:
         """Take the lock of the private folder, if it is that; the caller is inside `writing`."""
-        if root is not self.roots.private or self._private_held or self._held is None:
-            return
-        self.roots.private.make()
-        self._held.enter_context(locked(root.folder, make=self.roots.private.make))
-        self._private_held = True
-        self._recover(root)
-
-    def _recover(self, root: Root) -> None:
-        """Finish or undo an interrupted change; the caller holds the lock."""
-        if self._interrupted(root):
-            notes.journal.recover(root.folder, root.folder / TRASH)
-            if self._repaired is not None:
-                self._repaired()
-
-    def _interrupted(self, root: Root) -> bool:
-        return any(name.startswith(JOURNAL_PREFIX) for name in names_in(root.folder, TRASH))
+        self._lock.enter(root)
 
     def interrupted(self) -> bool:
         """Tell whether there is an interrupted change."""
-        return any(map(self._interrupted, self.roots.written()))
+        return self._lock.interrupted()
 
     def read(self, path: str) -> "Note":
         """Read the note at a path; raise NoteNotFound or UnreadableNote."""

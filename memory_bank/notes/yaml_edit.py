@@ -13,6 +13,8 @@ from memory_bank.notes.yaml_tree import Node, parse, values
 from memory_bank.notes.yaml_write import expected, line, render
 
 Edit = tuple[int, int, str]
+_BELOW = {"status": "id"}
+"""Keys whose place is below another one: a status and other new keys of two branches merge."""
 _COLON = re.compile(r"[ \t]*:")
 _DASH = re.compile(r"[ \t]*-[ \t]*")
 # The rest of a block scalar's first line: indicators, then an optional comment.
@@ -23,7 +25,7 @@ def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
     """Return the block with these keys set, or without those set to None; raise BlockError.
 
     Of duplicate keys, the last one, which counts, is changed, and all are removed. A new key is a
-    line at the end. Items of a list that stay keep their quotes and comments.
+    line at the end, `status` one below `id`. Items of a list that stay keep quotes and comments.
     """
     root = parse(block)
     old, _ = values(root, block)
@@ -44,6 +46,11 @@ def edit(block: str, changes: Mapping[str, object], newline: str) -> str:
         else:
             new[key] = value
     indent = _indent(block, root.children[0]) or ""
+    for key, above in _BELOW.items():
+        found = [pair for pair in _pairs(root) if pair[0].text == above]
+        if key in new and len(found) == 1 and _indent(block, found[0][0]) is not None:
+            end = line_end(block, found[0][1].end)
+            edits.append((end, end, _lines({key: new.pop(key)}, indent, newline)))
     return splice(block, edits) + _lines(new, indent, newline)
 
 

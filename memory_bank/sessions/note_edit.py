@@ -91,7 +91,7 @@ def set_summary(path: str, text: str, summary: Summary, clean: Clean = str) -> s
 
 
 def field(path: str, text: str, observation_id: str, key: str) -> str:
-    """Return the value of a field of an observation; empty if it has none."""
+    """Return the value of a field of an observation or the summary; empty if it has none."""
     part = _observation(path, text, observation_id)
     number = _field_number(part, key)
     found = FIELD.fullmatch(part.lines[number]) if number is not None else None
@@ -99,7 +99,7 @@ def field(path: str, text: str, observation_id: str, key: str) -> str:
 
 
 def set_field(path: str, text: str, observation_id: str, key: str, value: str) -> str:
-    """Return a note's text with a field of an observation, in place of a former value."""
+    """Return a note's text with a field of an observation or the summary set."""
     part = _observation(path, text, observation_id)
     number = _field_number(part, key)
     if number is None:
@@ -116,9 +116,13 @@ def without_observation(path: str, text: str, observation_id: str) -> str:
 
 
 def _observation(path: str, text: str, observation_id: str) -> Part:
-    """Return the part of an observation; raise StorageFailed if the note does not have it."""
-    found = note_parts.parts(_note(path, text)).observations
-    part = next((one for one in found if one.id == observation_id), None)
+    """Return the part of an observation, or of the summary, by its id.
+
+    Raises StorageFailed if the note does not have it.
+    """
+    found = note_parts.parts(_note(path, text))
+    known = (*found.observations, found.summary)
+    part = next((one for one in known if one and one.id == observation_id), None)
     if part is None:
         raise _not_read(path)
     return part

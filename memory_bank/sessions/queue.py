@@ -23,6 +23,7 @@ from memory_bank.sessions.queue_rows import (
     News,
     NewSession,
     OpenSession,
+    Outline,
     Received,
 )
 from memory_bank.tokens import estimate
@@ -140,6 +141,10 @@ class EventQueue(QueueFile):
     def sessions(self) -> list[Session]:
         """Return all sessions with their prompts, the first started first."""
         return self._sessions("", ())
+
+    def outlines(self) -> list[Outline]:
+        """Return what is known of all sessions without their texts, the first started first."""
+        return [Outline(*row) for row in self._rows(queue_rows.OUTLINES)]
 
     def open_sessions(self) -> list[OpenSession]:
         """Return the sessions that have not ended, the first started first."""

@@ -33,6 +33,18 @@ OPEN_SESSIONS = (
     )
 )
 """Selects the fields of `OpenSession`."""
+OUTLINES = (
+    "SELECT session_id, project, agent, started_at, ended_at, note, redactions, summary <> '',"
+    " (SELECT prompt_text FROM prompts AS p WHERE p.session_id = s.session_id"
+    " ORDER BY prompt_number LIMIT 1),"
+    " (SELECT count(*) FROM prompts AS p WHERE p.session_id = s.session_id),"
+    " (SELECT count(*) FROM events AS e WHERE e.session_id = s.session_id),"
+    " max(started_at, coalesce(ended_at, 0),"
+    " coalesce((SELECT max(created_at) FROM prompts AS p WHERE p.session_id = s.session_id), 0),"
+    " coalesce((SELECT max(created_at) FROM events AS e WHERE e.session_id = s.session_id), 0))"
+    " FROM sessions AS s ORDER BY started_at, session_id"
+)
+"""Selects the fields of `Outline`."""
 SESSION_STARTED = "SessionStarted"
 
 MOST_NEWS = 10_000
@@ -73,6 +85,28 @@ class OpenSession(NamedTuple):
     last_moment: float
     """That of its last prompt, of its last event that waits, or of its start, in seconds since
     1970; compressed events are in its note."""
+
+
+class Outline(NamedTuple):
+    """A session without its texts."""
+
+    session_id: str
+    project: str
+    agent: str
+    started_at: float
+    """In seconds since 1970, as the other times."""
+    ended_at: float | None
+    note: str
+    """The path of its note; empty before that is written."""
+    redactions: int
+    summary: bool
+    """Whether it has one."""
+    first_prompt: str | None
+    prompts: int
+    pending: int
+    """Events that wait."""
+    last_moment: float
+    """That of its end, its last prompt, or its last event that waits."""
 
 
 class News(NamedTuple):

@@ -86,6 +86,7 @@ SAID = [
 """What stands beside a value and says what it is."""
 
 NOT_SECRET = [
+    "Commits of the first pass were rewritten to `ca277b1`/`294068b`.",
     "password: required", "api_key: YOUR_API_KEY", "api_key = xxxx", "token: <token>", "TOKEN=${TOKEN}",
     "AKIAIOSFODNN7" + "EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCY" + "EXAMPLEKEY is the aws secret key",
     "password: ********", "password=$DB_PASSWORD", "password: {{ vault_pw }}", "`GITHUB_TOKEN`: set it in CI",

@@ -1,0 +1,168 @@
+"""Merge two changes of a note."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memory_bank.notes import frontmatter, merge_conflicts
+from memory_bank.notes.block_positions import BlockError
+from memory_bank.notes.frontmatter import Split
+from memory_bank.notes.identity import normalise
+from memory_bank.notes.merging import (
+    body_merge,
+    file_form,
+    front_matter_merge,
+    key_values,
+    line_counts,
+    line_merge,
+    parts,
+)
+from memory_bank.notes.merging.file_form import Form
+from memory_bank.notes.merging.parts import Conflict, Labels, Part
+
+_MOST_BYTES = 4_000_000
+"""Larger files are left to git."""
+
+
+class CannotMerge(Exception):
+    """The files can't be merged as notes; the text says why."""
+
+
+class MergedNote(NamedTuple):
+    """The merged file."""
+
+    data: bytes
+    conflicts: int
+    are_two_notes: bool = False
+    """Whether both sides made a note of this name, with different texts: all is one conflict."""
+
+
+class _Three(NamedTuple):
+    """The three texts, split into front matter and body."""
+
+    base: Split
+    ours: Split
+    theirs: Split
+
+
+def merge(base: bytes, ours: bytes, theirs: bytes, labels: Labels = Labels()) -> MergedNote:  # noqa: B008
+    """Return a note with the changes of both sides since the base.
+
+    An empty base means that both sides made the note: with the same text they become one note with
+    the older id and date, with different texts all is one conflict. Raises CannotMerge for files
+    that are not UTF-8, are very large, have front matter that can't be read, or have conflicts.
+    """
+    if base in (ours, theirs) or ours == theirs:
+        return MergedNote(theirs if base == ours else ours, 0)
+    if max(map(len, (base, ours, theirs))) > _MOST_BYTES:
+        raise CannotMerge("the file is too large")
+    try:
+        texts = [file_form.read(data) for data in (base, ours, theirs)]
+    except file_form.NoText as error:
+        raise CannotMerge(str(error)) from error
+    if any(merge_conflicts.find(one.text) for one in texts):
+        raise CannotMerge("it has an unresolved conflict")
+    forms = [one.form for one in texts]
+    form = file_form.merged(*forms)
+    newline = form.newline
+    if any(one.newline == "" for one in forms):
+        newline, form = "", form._replace(newline="")
+    ends = ["" if newline == "" else one.form.newline or "" for one in texts]
+    lines = [file_form.lines(one.text, end) for one, end in zip(texts, ends, strict=True)]
+    read = ["".join(f"{line}\n" for line in some) for some in lines]
+    three = _Three(*map(frontmatter.split, read))
+    try:
+        return _merged(three, form, labels, is_new=not base)
+    except BlockError as error:
+        raise CannotMerge(f"front matter: {error.reason}") from error
+
+
+def keeps_all(base: bytes, ours: bytes, theirs: bytes, merged: bytes) -> bool:
+    """Tell whether a file that was merged otherwise reads as a note, and loses and repeats no line.
+
+    Raises UnicodeDecodeError.
+    """
+    texts = [data.decode().replace("\r\n", "\n") for data in (base, ours, theirs, merged)]
+    found, faults = frontmatter.metadata(frontmatter.split(texts[3]))
+    has_keys = any(frontmatter.split(text).opening for text in texts[1:3])
+    if faults or (has_keys and not found):
+        return False
+    old, mine, its, new = map(_lines, texts)
+    return line_counts.is_balanced(old, mine, its, new)
+
+
+def _merged(three: _Three, form: Form, labels: Labels, *, is_new: bool) -> MergedNote:
+    for side in three:
+        _check(side)
+    two_ids = is_new and not _same_id(three)
+    if two_ids and normalise(three.ours.body) != normalise(three.theirs.body):
+        ours, theirs = (tuple(_lines("".join(side[:4]))) for side in three[1:])
+        whole = Conflict(ours, theirs)
+        return MergedNote(_written([whole], form, labels), 1, are_two_notes=True)
+    found = [*_head(three, are_two_notes=two_ids), *_body(three, are_two_notes=two_ids)]
+    return MergedNote(_written(found, form, labels), parts.count(found))
+
+
+def _check(side: Split) -> None:
+    """Raise BlockError for front matter that can't be read."""
+    found, faults = frontmatter.metadata(side)
+    if faults and not found:
+        raise BlockError(faults[0].reason)
+
+
+def _values(side: Split) -> dict[str, object]:
+    return frontmatter.metadata(side)[0]
+
+
+def _same_id(three: _Three) -> bool:
+    """Tell whether both sides have the same note, by its id."""
+    ours, theirs = (_values(side).get("id") for side in three[1:])
+    return ours is not None and ours == theirs
+
+
+def _head(three: _Three, *, are_two_notes: bool) -> list[Part]:
+    """Return the lines of the front matter."""
+    formats = {side.format for side in three} - {"none"}
+    if len(formats) > 1:
+        raise BlockError("one side has YAML, another TOML")
+    if not formats:
+        return []
+    base, ours, theirs = (side.block for side in three)
+    if formats == {"toml"}:
+        block = line_merge.merge(_lines(base), _lines(ours), _lines(theirs))
+        if not parts.count(block):
+            text = "".join(f"{part}\n" for part in block)
+            _check(Split("+++\n", text, "+++\n", "", "toml"))
+    else:
+        block = front_matter_merge.merge(base, ours, theirs, are_two_notes=are_two_notes)
+    if not block and "none" in {three.ours.format, three.theirs.format}:
+        return []
+    sides = [side for side in (three.ours, three.theirs) if side.opening]
+    changed = [side for side in sides if side.opening != three.base.opening]
+    chosen = (changed or sides)[0]
+    return [*_lines(chosen.opening), *block, *_lines(chosen.closing)]
+
+
+def _body(three: _Three, *, are_two_notes: bool) -> list[Part]:
+    if are_two_notes:
+        keys = [[*_values(side).items()] if side.format != "none" else [] for side in three[1:]]
+        older = three.ours if key_values.older(keys[0], keys[1]) else three.theirs
+        return [*_lines(older.body)]
+    return body_merge.merge(*(_lines(side.body) for side in three))
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _written(found: Sequence[Part], form: Form, labels: Labels) -> bytes:
+    """Return the bytes of a file with these lines."""
+    newline = form.newline or "\n"
+    mixed = form.newline == "" and any(
+        isinstance(part, str) and part.endswith("\r") for part in found
+    )
+    lines = list(parts.rendered(found, labels, "\r" if mixed else ""))
+    text = newline.join(lines)
+    ends = form.ended is not False or (bool(found) and isinstance(found[-1], Conflict))
+    return form.mark + f"{text}{newline if lines and ends else ''}".encode()
