@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from memory_bank.repo.code_database import CodeDatabase, IntentRow, SymbolRow
+from memory_bank.repo.code_database import IntentRow, SymbolRow
 from memory_bank.source import Span
 
 if TYPE_CHECKING:
     from memory_bank.code_lane import LaneView
+    from memory_bank.repo.symbol_table import SymbolTable
     from memory_bank.retrievers.base import Scope
     from memory_bank.search.engine import Hit, SearchResult
 
@@ -37,6 +38,8 @@ class CodeHit(NamedTuple):
     test: IntentRow | None
     hit: Hit
     """The hit of the engine, with its reasons."""
+    language: str
+    """Of its file; empty for a document."""
 
 
 class CodeResult(NamedTuple):
@@ -76,13 +79,14 @@ def search(view: LaneView, asked: CodeQuery) -> SearchResult:
     )
 
 
-def hits_of(table: CodeDatabase, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
+def hits_of(table: SymbolTable, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeHit, ...]:
     """Return hits of a lane with what the table knows of them."""
     names = [hit.best.section.name for hit in hits if hit.best.section.name]
     symbols = table.symbols_in("s.sym", names) if lane == "symbols" else []
     tests = table.tests_in("t.sym", names) if lane == "tests" else []
     by_symbol = {one.id: one for one in symbols}
     by_test = {one.id: one for one in tests}
+    files = table.files() if lane != "docs" else {}
     found = []
     for hit in hits:
         section, best = hit.best.section, hit.best
@@ -99,6 +103,7 @@ def hits_of(table: CodeDatabase, lane: Lane, hits: Sequence[Hit]) -> tuple[CodeH
                 symbol=by_symbol.get(section.name),
                 test=by_test.get(section.name),
                 hit=hit,
+                language=files[hit.document.key].language if hit.document.key in files else "",
             )
         )
     return tuple(found)

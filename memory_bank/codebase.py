@@ -175,6 +175,12 @@ class Codebase:
             unembedded = f"{waiting} passages have no vectors yet: {next_}"
             return problem or (unembedded if waiting else "")
 
+    def follow(self, other: Codebase) -> None:
+        """Take over what another codebase has read last: a search then needs no `catch_up`."""
+        with self.lock:
+            self.table.scanned = other.table.scanned
+            self._history = other._history
+
     def embed(self, seconds: float) -> int:
         """Embed waiting passages for about that many seconds, also those no query waits for.
 
@@ -261,11 +267,13 @@ class Codebase:
     def coupling(self, *, refresh: bool = True) -> CouplingState:
         """Return the coupling of all files as of now; raise StorageFailed.
 
-        Without `refresh`, imports are those of the last `refresh` or `catch_up`.
+        Without `refresh`, files and imports are those of the last `refresh` or `catch_up`, if any.
         """
         with self.lock:
-            problem = self.refresh() if refresh else ""
-            state = self._coupled_files.state(self.relations().imports.graph)
+            problem = self.refresh() if refresh or self.table.scanned is None else ""
+            # if git can't list the files, this raises
+            scan = self.table.scanned or self.tree.scan()
+            state = self._coupled_files.state(scan, self.relations().imports.graph)
             notices = (*[problem][: bool(problem)], *state.notices)
             return state._replace(notices=notices)
 

@@ -14,6 +14,7 @@ from memory_bank import open_bank
 from memory_bank.codebase import Codebase, Lane, open_codebase
 from memory_bank.errors import BadInput, NoRepository
 from memory_bank.repo.symbol_lookup import symbol_named
+from memory_bank.repo.work_tree import TreeScan, WorkTree
 from tests.shop import FILES, write
 
 Git = Callable[..., str]
@@ -255,3 +256,21 @@ def test_a_lookup_loads_no_index(shop: Path) -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["shop/orders.py"]
+
+
+def test_files_are_listed_once_for_symbols_and_coupling(
+    code: Codebase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scans: list[object] = []
+    real = WorkTree.scan
+
+    def scan(self: WorkTree) -> TreeScan:
+        scans.append(self)
+        return real(self)
+
+    monkeypatch.setattr(WorkTree, "scan", scan)
+    assert "shop/orders.py" in code.coupling().files
+    assert len(scans) == 1
+    code.catch_up()
+    assert code.coupling(refresh=False).files >= {"shop/orders.py", "docs/setup.md"}
+    assert len(scans) == 2

@@ -4,7 +4,8 @@ A rule is a module of this package with
 
 * `SUMMARY`, a line that says what it finds,
 * `SEVERITY`, `error`, `warning` or `info`,
-* `check(bank)`, which yields a `Place` for each problem.
+* `check(bank)`, or `check_note(note, settings)` if it needs one note's text only; both yield a
+  `Place` for each problem.
 
 It needs no registration. Its name is that of its file, with `-` for `_`.
 """
@@ -12,11 +13,12 @@ It needs no registration. Its name is that of its file, with `-` for `_`.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast, get_args
+from types import ModuleType
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args
 
 from memory_bank import plugins
 from memory_bank.config import Settings
@@ -24,15 +26,29 @@ from memory_bank.errors import MemoryBankError
 from memory_bank.layout import Layout
 from memory_bank.manifest.manifest import Manifest
 from memory_bank.notes.decoding import decode
+from memory_bank.notes.note_text import NoteText
 from memory_bank.notes.store import Store
-from memory_bank.repo import git
+from memory_bank.repo import git, git_process
 
 Severity = Literal["error", "warning", "info"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 """The most severe first."""
+ALLOW = "lint_allow"
+"""Key of front matter with the names of rules whose findings in the note are accepted."""
+_NEVER_ALLOWED = frozenset({"secret", "merge-conflict"})
+"""Rules that a note can't turn off: a secret is allowed by its hash, in the settings."""
 _KIND = "lint"
 
 Fact = TypeVar("Fact")
+
+
+class Edit(NamedTuple):
+    """A replacement in the text of a finding's file."""
+
+    start: int
+    """Offset in characters; the text has no byte order mark."""
+    old: str
+    new: str
 
 
 class Place(NamedTuple):
@@ -46,10 +62,30 @@ class Place(NamedTuple):
     """The problem."""
     fix: str | None = None
     """How to fix it: the name to write instead, or what to do; None if unknown."""
+    column: int | None = None
+    """1-based, in characters."""
+    end_line: int | None = None
+    end_column: int | None = None
+    """The column after its last character."""
+    words: str | None = None
+    """The words that were found; untrusted."""
+    hash: str | None = None
+    """What the settings name to accept a secret."""
+    edits: tuple[Edit, ...] | None = None
+    """Changes of the file's text that fix it."""
+    merge_into: str | None = None
+    """The path of an older note with the same content; a merge into it fixes it."""
+
+
+def at(note: NoteText, start: int, end: int, message: str, fix: str | None = None) -> Place:
+    """Return the place between two offsets of a note's text."""
+    line, column = note.place(start)
+    end_line, end_column = note.place(end)
+    return Place(note.path, line, message, fix, column, end_line, end_column)
 
 
 class Finding(NamedTuple):
-    """A problem with its rule and severity."""
+    """A problem with its rule and severity; the other fields are those of `Place`."""
 
     rule: str
     severity: Severity
@@ -57,32 +93,55 @@ class Finding(NamedTuple):
     line: int
     message: str
     fix: str | None = None
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+    words: str | None = None
+    hash: str | None = None
+    edits: tuple[Edit, ...] | None = None
+    merge_into: str | None = None
 
 
-class Rule(Protocol):
-    """The module of a rule."""
+class Rule(NamedTuple):
+    """A rule, as its module declares it."""
 
-    SUMMARY: str
-    SEVERITY: Severity
-
-    def check(self, bank: Context) -> Iterable[Place]:
-        """Yield the problems. It changes nothing and may be called repeatedly."""
+    name: str
+    summary: str
+    severity: Severity
+    """By default; the settings may say another one."""
+    check: Callable[[Context], Iterable[Place]] | None = None
+    """Yields the problems of a bank; None for a rule of a note's text."""
+    check_note: Callable[[NoteText, Settings], Iterable[Place]] | None = None
+    """Yields the problems of one note's text."""
+    private: bool = False
+    """Whether `check_note` also applies to notes in this machine's private state."""
+    fixes: bool = False
+    """Whether some of its findings have a change that fixes them."""
 
 
 class Context:
     """A rule's access to a bank; everything is read lazily."""
 
     def __init__(
-        self, layout: Layout, settings: Settings, store: Store, manifest: Manifest
+        self,
+        layout: Layout,
+        settings: Settings,
+        store: Store,
+        manifest: Manifest,
+        paths: Collection[str] | None = None,
     ) -> None:
-        """Give access to a bank whose index is up to date."""
+        """Give access to a bank whose index is up to date; see `paths`."""
         self.layout = layout
         self.settings = settings
         self.manifest = manifest
         """The indexed documents; prefer it to reading files."""
+        self.paths = None if paths is None else frozenset(paths)
+        """The files whose findings are wanted; None for all. A rule need not look at others."""
         self._store = store
         self.roots = store.roots
         """The folders of the notes."""
+        self._note: NoteText | None = None
+        """The note that was read last."""
         self._facts: dict[Callable[..., Any], tuple[Any, ...]] = {}
 
     def once(self, function: Callable[[Context], Iterable[Fact]]) -> tuple[Fact, ...]:
@@ -90,6 +149,11 @@ class Context:
         if function not in self._facts:
             self._facts[function] = tuple(function(self))
         return cast("tuple[Fact, ...]", self._facts[function])
+
+    def wanted(self, paths: Iterable[str]) -> Iterable[str]:
+        """Return those of some files whose findings are wanted."""
+        wanted = self.paths
+        return paths if wanted is None else [path for path in paths if path in wanted]
 
     def is_included(self, path: str) -> bool:
         """Tell whether a note is a file of the project that settings include."""
@@ -107,14 +171,32 @@ class Context:
 
     def text(self, path: str) -> str | None:
         """Return a file's text; None if it was removed or can't be read."""
-        with suppress(MemoryBankError):
-            return decode(self._store.read_bytes(path)).text
-        return None
+        note = self.note(path)
+        return note.text if note else None
+
+    def note(self, path: str) -> NoteText | None:
+        """Return a file's text and what is in it; None if it was removed or can't be read."""
+        if self._note is None or self._note.path != path:
+            with suppress(MemoryBankError):
+                data = self._store.read_bytes(path)
+                self._note = NoteText(path, decode(data).text, len(data))
+                return self._note
+            return None
+        return self._note
 
     @cached_property
     def tree(self) -> Path | None:
         """The git work tree that contains the bank."""
-        return git.worktree(self.layout.root)
+        return git.worktree(self.layout.origin.root)
+
+    @cached_property
+    def tracked(self) -> Collection[str]:
+        """The paths below the bank of all files that git has, or had in its revision."""
+        prefix, listed = self.layout.prefix, self.layout.listed()
+        if listed is not None:
+            return sorted(one.removeprefix(prefix) for one in listed if one.startswith(prefix))
+        names = git_process.run(self.layout.root, "ls-files", "-z", "--", ".") if self.tree else ""
+        return [name for name in (names or "").split("\0") if name]
 
     def committed(self) -> Collection[str]:
         """Return the paths of all files that were ever committed: of the bank, and included."""
@@ -134,33 +216,95 @@ class Context:
 
         Files that were moved out of the folder are omitted.
         """
+        layout, origin = self.layout, self.layout.origin  # a copy is in no repository
+        folder = origin.project if folder == layout.project else origin.root
         tree = git.worktree(folder)
         if tree is None or not names:
             return {}
         home = folder.relative_to(tree).as_posix()
         paths = {posixpath.normpath(f"{home}/{name}"): name for name in names}
-        moves = git.moved(tree, paths).items()
+        project = origin.project.relative_to(tree).as_posix()
+
+        def there(path: str) -> bool:
+            return layout.project_has(posixpath.relpath(path, project))
+
+        moves = git.moved(tree, paths, there, layout.commit).items()
         found = {paths[old]: posixpath.relpath(new, home) for old, new in moves}
         return {old: new for old, new in found.items() if not new.startswith("../")}
 
 
 def rules() -> dict[str, Rule]:
     """Return the rules by their names."""
-    return {
-        name.replace("_", "-"): cast("Rule", plugins.load(_KIND, name))
-        for name in plugins.names(_KIND)
-    }
+    return {name.replace("_", "-"): _rule(name) for name in plugins.names(_KIND)}
 
 
-def findings(bank: Context) -> list[Finding]:
-    """Return the findings of all rules, the most severe first."""
-    found = (
-        Finding(name, rule.SEVERITY, *place)
-        for name, rule in rules().items()
-        for place in rule.check(bank)
+def _rule(name: str) -> Rule:
+    module: ModuleType = plugins.load(_KIND, name)
+    return Rule(
+        name.replace("_", "-"),
+        module.SUMMARY,
+        module.SEVERITY,
+        getattr(module, "check", None),
+        getattr(module, "check_note", None),
+        private=getattr(module, "PRIVATE", False),
+        fixes=getattr(module, "FIXES", False),
     )
-    return sorted(found, key=_order)
 
 
-def _order(finding: Finding) -> tuple[int, str, str, int]:
-    return SEVERITIES.index(finding.severity), finding.rule, finding.path, finding.line
+def chosen(settings: Settings, names: Collection[str] = ()) -> list[Rule]:
+    """Return the rules of some names, or all; with the severities of the settings.
+
+    Rules that the settings disable are left out unless they are named.
+    """
+    lint = settings.lint
+    return [
+        rule._replace(severity=cast("Severity", lint.severity.get(name, rule.severity)))
+        for name, rule in rules().items()
+        if (name in names if names else name not in lint.disable)
+    ]
+
+
+def findings(bank: Context, names: Collection[str] = ()) -> list[Finding]:
+    """Return the findings in a bank, or in the files that are wanted, the most severe first.
+
+    `names` are those of rules; by default all that are not disabled.
+    """
+    some = chosen(bank.settings, names)
+    found = [
+        Finding(rule.name, rule.severity, *place)
+        for rule in some
+        for place in (rule.check(bank) if rule.check else ())
+        if bank.paths is None or place.path in bank.paths
+    ]
+    found = [one for one in found if one.rule not in allowed(bank.note(one.path), one.rule)]
+    for path in bank.files if bank.paths is None else sorted(bank.paths):
+        if note := bank.note(path):
+            private = bank.roots.is_private(path)
+            found += note_findings(note, bank.settings, some, private=private)
+    return sorted(found, key=order)
+
+
+def note_findings(
+    note: NoteText, settings: Settings, some: Iterable[Rule], *, private: bool = False
+) -> Iterator[Finding]:
+    """Yield the findings of those of some rules that need one note's text only."""
+    for rule in some:
+        if rule.check_note is None or (private and not rule.private):
+            continue
+        if rule.name not in allowed(note, rule.name):
+            for place in rule.check_note(note, settings):
+                yield Finding(rule.name, rule.severity, *place)
+
+
+def allowed(note: NoteText | None, rule: str) -> Collection[str]:
+    """Return the names of rules whose findings the front matter of a note accepts."""
+    if note is None or ALLOW not in note.head or rule in _NEVER_ALLOWED:
+        return ()
+    found = note.keys.get(ALLOW)
+    return [str(name) for name in (found if isinstance(found, list) else [found])]
+
+
+def order(finding: Finding) -> tuple[int, str, str, int, int]:
+    """Return the key by which findings are sorted."""
+    place = finding.path, finding.line, finding.column or 0
+    return SEVERITIES.index(finding.severity), finding.rule, *place

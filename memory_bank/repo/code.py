@@ -72,3 +72,6 @@ class ParsedFile(NamedTuple):
     """The text of the doc comment of the whole file."""
     problem: str = ""
     """Why it may be incomplete, such as a syntax error and its line."""
+    fingerprint: str = ""
+    """Hex digits that change with its code, not with its layout or comments; empty if it was not
+    read to its end."""

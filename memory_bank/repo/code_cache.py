@@ -18,12 +18,7 @@ def shared_folder(tree: Path) -> Path:
     It is named by the folder of git that the work trees share: that costs no call of git, and
     stays the same when a repository gets its first commit or a shallow clone the rest.
     """
-    own = git.git_folder(tree) or tree
-    try:
-        common = own / (own / "commondir").read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        common = own
-    return user_folder("cache") / "code" / _hashed(common)
+    return user_folder("cache") / "code" / _hashed(git.common_folder(tree) or tree)
 
 
 def tree_folder(tree: Path) -> Path:

@@ -23,6 +23,10 @@ CREATE TABLE files (
     problem TEXT NOT NULL, reason TEXT NOT NULL, ids TEXT NOT NULL
 );
 CREATE TABLE refused (path TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE first_lines (
+    path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime INTEGER NOT NULL, ctime INTEGER NOT NULL,
+    inode INTEGER NOT NULL, language TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE symbols (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
     sym TEXT NOT NULL, qualified TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
@@ -57,7 +61,7 @@ CREATE TABLE test_calls (
 ) WITHOUT ROWID;
 CREATE INDEX test_calls_test ON test_calls (test)
 """
-_VERSION = 1
+_VERSION = 2
 _GENERATION = "generation"
 SEPARATOR = re.compile(r"::|\??->|[?!&]?\.|[\\#]")
 """What stands between the parts of a name in a call, such as `::`, `?.` and `->`."""

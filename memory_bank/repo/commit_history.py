@@ -25,15 +25,20 @@ class CommitHistory:
     """The commits of files, cached in a database and in memory."""
 
     def __init__(
-        self, folder: Path, file: Callable[[], Path], paths: Sequence[str] = (".",)
+        self,
+        folder: Path,
+        file: Callable[[], Path],
+        paths: Sequence[str] = (".",),
+        commit: str = "",
     ) -> None:
         """Read the history of the files at or below `paths` of `folder`.
 
-        `file` returns the path of the cache.
+        `file` returns the path of the cache. The history ends at `commit`, by default at HEAD.
         """
         self._folder = folder
         self._paths = tuple(paths)
         self._file = file
+        self._commit = commit
         self._commits: dict[str, Committed] | None = None
         self._head = ""
 
@@ -63,15 +68,16 @@ class CommitHistory:
         too long would delay every query.
         """
         tree = git.worktree(self._folder)
-        head = git.head(tree) if tree else None
+        last = self._commit or (git.head(tree) if tree else None)
+        head = last
         if head is not None and self._paths != (".",):
             head = f"{head} {list(self._paths)}"  # other paths: another history
         before, known = self._read(), self._head
-        if tree is None or head is None or known == head:
+        if tree is None or last is None or head is None or known == head:
             return False
         if known == head + _UNANSWERED and not again:
             return False
-        found = git.history(tree, self._folder, self._paths)
+        found = git.history(tree, self._folder, self._paths, last)
         if found is None:
             self._save(head + _UNANSWERED, before)
             return False

@@ -11,6 +11,7 @@ from memory_bank.repo.coupling import Coupling
 from memory_bank.repo.history import History
 from memory_bank.repo.likeness import Likeness
 from memory_bank.repo.word_table import WordTable
+from memory_bank.repo.work_tree import TreeScan
 
 
 class CouplingState(NamedTuple):
@@ -35,15 +36,15 @@ class CoupledFiles:
         """What the state was computed from."""
         self._state: CouplingState | None = None
 
-    def state(self, imports: Mapping[str, Collection[str]]) -> CouplingState:
-        """Return the coupling as of now; `imports` maps files to those that they import.
+    def state(self, scan: TreeScan, imports: Mapping[str, Collection[str]]) -> CouplingState:
+        """Return the coupling of the files of a scan; `imports` maps files to those they import.
 
-        Raises StorageFailed if git can't list the files, or a database can't be used.
+        Raises StorageFailed if a database can't be used.
         """
         likeness: Likeness | None = None
         notices: list[str] = []
         try:
-            likeness = self._words.refresh()
+            likeness = self._words.refresh(scan)
             notices += self._words.notes
         except Busy:
             notices.append("another process reads the texts: their likeness is not used")

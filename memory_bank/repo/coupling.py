@@ -117,6 +117,7 @@ class Coupling:
                 + IMPORT_WEIGHT * (other in imports)
                 + LIKENESS_WEIGHT * min(1.0, max(0.0, likeness.get(other, 0.0)))
             ) / (joint.total + prior)
+            score = min(1.0, score)  # rounding
             support = joint.support.get(other, 0)
             confidence = support / joint.number if joint.number else 0.0
             kind = _type(support > 0, other in imports, other in alike)

@@ -10,6 +10,7 @@ from blake3 import blake3
 DIGITS = 16
 OPEN, CLOSE = "\x02", "\x03"
 """Stand for the start and end of a block that only the layout shows."""
+_LAYOUT = frozenset([OPEN, CLOSE])
 _CLOSING = frozenset(")]}")
 
 
@@ -36,6 +37,11 @@ class Tokens:
     def fingerprint(self, start: int, end: int) -> str:
         """Return the hex digits of the tokens between two bytes: BLAKE3 of their texts."""
         first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        # a definition that is the first or last of a block starts or ends with it
+        while first < last and self._texts[first] in _LAYOUT:
+            first += 1
+        while first < last and self._texts[last - 1] in _LAYOUT:
+            last -= 1
         return fingerprint(self._texts[first:last])
 
 

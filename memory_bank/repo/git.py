@@ -6,7 +6,7 @@ A repository's settings can name programs and hosts; none of these is started or
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from memory_bank.repo import git_process
@@ -14,7 +14,10 @@ from memory_bank.repo.git_process import run as _run
 from memory_bank.source import Committed
 
 _PLAIN = ("--no-ext-diff", "--no-textconv", "-O/dev/null")
-_ORDINARY = (*_PLAIN, "--no-mailmap", "--no-show-signature")
+ORDINARY = (*_PLAIN, "--no-mailmap", "--no-show-signature")
+_REVISION_SECONDS = 10.0
+"""Time limit of reading the history of another revision than HEAD, which may come from a stranger:
+if it takes longer, other commands still run."""
 _PARTIAL = r"^(extensions\.partialclone|remote\..*\.(promisor|partialclonefilter))$"
 _EVERY = ("--cached", "--others", "--exclude-standard")
 """Options of `ls-files` for all files that are tracked, or would be by `git add --all`."""
@@ -73,6 +76,15 @@ def branch(tree: Path) -> str:
     return (_run(tree, "symbolic-ref", "--quiet", "--short", "HEAD") or "").strip()
 
 
+def has_branches(tree: Path) -> bool:
+    """Tell whether a repository has another branch than one, here or in a remote repository.
+
+    False if git can't say.
+    """
+    asked = ("for-each-ref", "--count=2", "--format=%(refname)", "refs/heads/", "refs/remotes/")
+    return len((_run(tree, *asked) or "").split()) > 1
+
+
 def commit_at(tree: Path, when: float, branch: str = "") -> str:
     """Return the last commit of a branch, or of HEAD, up to a time; empty if there is none."""
     wanted = f"refs/heads/{branch}" if branch else "HEAD"
@@ -93,22 +105,40 @@ def git_folder(tree: Path) -> Path | None:
     return tree / found if found and text.startswith("gitdir:") else None
 
 
-def history(tree: Path, folder: Path, paths: Sequence[str] = (".",)) -> dict[str, Committed] | None:
-    """Map each file at or below some paths of a folder that was ever committed to its commits.
+def common_folder(tree: Path) -> Path | None:
+    """Return the folder of git that all work trees of a repository share; None if unknown."""
+    own = git_folder(tree)
+    if own is None:
+        return None
+    try:
+        found = own / (own / "commondir").read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        found = own
+    return found.resolve()
+
+
+def history(
+    tree: Path, folder: Path, paths: Sequence[str] = (".",), commit: str = "HEAD"
+) -> dict[str, Committed] | None:
+    """Map each file at or below some paths of a folder to its commits, up to one commit.
 
     Keys are paths below the folder with forward slashes. None when git can't say.
     """
-    prefix = _prefix(tree, folder)
+    seconds = 0.0 if commit == "HEAD" else _REVISION_SECONDS
+    prefix = below_tree(tree, folder)
     wanted = [prefix + path if path != "." else prefix or "." for path in paths]
     log = _run(
-        tree, "log", *_ORDINARY, "--reverse", "--format=%x1e%at", "-z", "--name-status",
-        renames_option(tree), "--diff-filter=AMRT", "--", *wanted,
+        tree, "log", *ORDINARY, "--reverse", "--format=%x1e%at", "-z", "--name-status",
+        renames_option(tree), "--diff-filter=AMRT", "--end-of-options", commit, "--", *wanted,
+        seconds=seconds,
     )  # fmt: skip
-    listed = _run(tree, "ls-tree", "-r", "-z", "HEAD", "--", *wanted)
+    listed = _run(
+        tree, "ls-tree", "-r", "-z", "--end-of-options", commit, "--", *wanted, seconds=seconds
+    )
     if log is None or listed is None:
         return None
     first, last = _moments(log)
-    blobs = dict(_blobs(listed))
+    blobs = dict(tree_blobs(listed))
     return {
         path[len(prefix) :]: Committed(when, max(when, last[path]), blobs.get(path, b""))
         for path, when in first.items()
@@ -153,8 +183,8 @@ def _moments(log: str) -> tuple[dict[str, float], dict[str, float]]:
     return first, last
 
 
-def _blobs(listed: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the paths of a tree with their object ids."""
+def tree_blobs(listed: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the paths that `ls-tree -z` lists, with their object ids."""
     for entry in listed.split("\0")[:-1]:
         about, _, path = entry.partition("\t")
         yield path, bytes.fromhex(about.split()[2])
@@ -165,8 +195,8 @@ def commit_with(tree: Path, folder: Path, text: str) -> str | None:
 
     Empty if there is none; None if git can't say.
     """
-    below = _prefix(tree, folder) or "."
-    asked = ("log", "--all", *_ORDINARY, "--format=%H", "-1", f"-S{text}", "--", below)
+    below = below_tree(tree, folder) or "."
+    asked = ("log", "--all", *ORDINARY, "--format=%H", "-1", f"-S{text}", "--", below)
     found = _run(tree, *asked)
     return None if found is None else found.strip()
 
@@ -174,7 +204,7 @@ def commit_with(tree: Path, folder: Path, text: str) -> str | None:
 def commit_of(tree: Path, files: Sequence[Path]) -> str | None:
     """Return the last commit of any branch that changed one of some files; as `commit_with`."""
     below = [file.relative_to(tree).as_posix() for file in files[:_MAX_ARGUMENTS]]
-    found = _run(tree, "log", "--all", *_ORDINARY, "--format=%H", "-1", "--", *below)
+    found = _run(tree, "log", "--all", *ORDINARY, "--format=%H", "-1", "--", *below)
     return None if found is None else found.strip()
 
 
@@ -207,7 +237,7 @@ def not_ignored(tree: Path, folder: Path, paths: Sequence[str]) -> set[str] | No
     They are paths below the folder. Files of other repositories inside it are left out. None when
     git can't say.
     """
-    prefix = _prefix(tree, folder)
+    prefix = below_tree(tree, folder)
     wanted = [prefix + path if path != "." else prefix or "." for path in paths]
     found: set[str] = set()
     for start in range(0, len(wanted), _MAX_ARGUMENTS):
@@ -239,7 +269,7 @@ def files(tree: Path, exclude: Sequence[str] = ()) -> list[str] | None:
     return list(dict.fromkeys(name for name in names if not name.endswith("/")))
 
 
-def _prefix(tree: Path, folder: Path) -> str:
+def below_tree(tree: Path, folder: Path) -> str:
     """Return a folder's path below the work tree with a slash; empty for the work tree itself."""
     below = folder.relative_to(tree).as_posix()
     return "" if below == "." else f"{below}/"
@@ -247,23 +277,35 @@ def _prefix(tree: Path, folder: Path) -> str:
 
 def renames_option(tree: Path, partial: str = "--no-renames") -> str:
     """Return git's option for renames; in a partial clone, one that reads no blobs."""
-    return partial if _run(tree, "config", "--get-regexp", _PARTIAL) else "--find-renames"
+    return partial if is_partial(tree) else "--find-renames"
 
 
-def moved(tree: Path, paths: Collection[str]) -> dict[str, str]:
+def is_partial(tree: Path) -> bool:
+    """Tell whether a repository is a partial clone, whose objects may be missing."""
+    return bool(_run(tree, "config", "--get-regexp", _PARTIAL))
+
+
+def moved(
+    tree: Path,
+    paths: Collection[str],
+    there: Callable[[str], bool] | None = None,
+    until: str = "",
+) -> dict[str, str]:
     """Map removed paths to the names to which git renamed them, if these exist.
 
-    Paths are below the work tree. Repeated renames are followed; staged renames count.
+    Paths are below the work tree. Repeated renames are followed; staged renames count, unless the
+    history ends at the commit `until`. `there` tells whether a path exists; by default, on disk.
     """
+    exists = there or (lambda path: os.path.lexists(tree / path))
     found: dict[str, str] = {}
     wanted = {path: path for path in paths if _may_be_named(path)}
     how = renames_option(tree, "--find-renames=100%") if paths else ""
     for _ in range(_MAX_RENAMES):
         if not wanted:
             break
-        renames = _renamed(tree, sorted(set(wanted.values())), how)
+        renames = _renamed(tree, sorted(set(wanted.values())), how, until)
         ways = [(path, renames[last]) for path, last in wanted.items() if last in renames]
-        found |= {path: new for path, new in ways if os.path.lexists(tree / new)}
+        found |= {path: new for path, new in ways if exists(new)}
         wanted = {path: new for path, new in ways if path not in found and new != path}
     return found
 
@@ -274,16 +316,17 @@ def _may_be_named(path: str) -> bool:
     return not outside and "\0" not in path and len(path) <= _MAX_PATH
 
 
-def _renamed(tree: Path, paths: Sequence[str], how: str) -> dict[str, str]:
+def _renamed(tree: Path, paths: Sequence[str], how: str, until: str) -> dict[str, str]:
     """Map paths to their new names, if their last removal was a rename."""
     changes = ("-z", "--name-status", "--diff-filter=R", how)
-    staged = _run(tree, "diff-index", "--cached", *_PLAIN, *changes, "HEAD") or ""
-    renames = _pairs(staged)
+    indexed = ("diff-index", "--cached", *_PLAIN, *changes, "HEAD")
+    renames = _pairs("" if until else _run(tree, *indexed) or "")
+    end = ("--end-of-options", until) if until else ()
     wanted, commits = set(paths), dict[str, str]()
     for start in range(0, len(paths), _MAX_ARGUMENTS):
         log = _run(
-            tree, "log", *_ORDINARY, "--format=%x1e%H", "-z", "--name-only", "--no-renames",
-            "--diff-filter=D", "--", *paths[start : start + _MAX_ARGUMENTS],
+            tree, "log", *ORDINARY, "--format=%x1e%H", "-z", "--name-only", "--no-renames",
+            "--diff-filter=D", *end, "--", *paths[start : start + _MAX_ARGUMENTS],
         )  # fmt: skip
         for record in (log or "").split("\x1e")[1:]:
             commit, *gone = [part.strip("\n") for part in record.split("\0") if part.strip("\n")]
@@ -292,7 +335,7 @@ def _renamed(tree: Path, paths: Sequence[str], how: str) -> dict[str, str]:
     names = sorted(set(commits.values()))
     for start in range(0, len(names), _MAX_ARGUMENTS):
         some = names[start : start + _MAX_ARGUMENTS]
-        log = _run(tree, "log", *_ORDINARY, "--no-walk", "--format=%x1e%H", *changes, *some, "--")
+        log = _run(tree, "log", *ORDINARY, "--no-walk", "--format=%x1e%H", *changes, *some, "--")
         for record in (log or "").split("\x1e")[1:]:
             commit, _, rest = record.partition("\0")
             pairs = _pairs(rest).items()

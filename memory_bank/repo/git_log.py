@@ -57,13 +57,13 @@ class Change(NamedTuple):
     """Its path after; the same, unless it was renamed."""
 
 
-def extent(tree: Path, known: Extent | None = None) -> Extent | None:
-    """Return which commits a repository has; None if it has none, or git can't say.
+def extent(tree: Path, known: Extent | None = None, rev: str = "HEAD") -> Extent | None:
+    """Return which commits lead to a revision; None if there are none, or git can't say.
 
     `known` is what was returned last: it is returned again if HEAD is the same. That the clone has
     become a partial one since then only matters for new commits.
     """
-    found = run(tree, "rev-parse", "--is-shallow-repository", "HEAD^{commit}")
+    found = run(tree, "rev-parse", "--is-shallow-repository", f"{rev}^{{commit}}")
     shallow, _, head = (found or "").strip().partition("\n")
     if not head:
         return None

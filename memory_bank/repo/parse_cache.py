@@ -10,6 +10,7 @@ from typing import Any
 
 from memory_bank import sqlite
 from memory_bank.errors import Busy, IndexDamaged, StorageFailed
+from memory_bank.layout import private_folder
 from memory_bank.repo.code import Import, Intent, ParsedFile, Symbol
 from memory_bank.repo.code_cache import remove
 
@@ -60,6 +61,7 @@ class ParseCache(sqlite.Opened):
 
     def _connect(self) -> sqlite.Connection:
         """Open the database; make it again if it is damaged, empty it after a new version."""
+        private_folder(self.file.parent)
         try:
             base = super()._connect()
             with sqlite.guarded(self.file):
@@ -90,7 +92,7 @@ def _drop_oldest(base: sqlite.Connection) -> None:
 def _parsed(text: str) -> ParsedFile | None:
     """Return a parsed file from its row; None if the row is damaged."""
     try:
-        language, symbols, imports, tests, doc, problem = json.loads(text)
+        language, symbols, imports, tests, doc, problem, whole = json.loads(text)
         return ParsedFile(
             language,
             tuple(_with_calls(Symbol, row) for row in symbols),
@@ -98,6 +100,7 @@ def _parsed(text: str) -> ParsedFile | None:
             tuple(_with_calls(Intent, row) for row in tests),
             doc,
             problem,
+            whole,
         )
     except (TypeError, ValueError):
         return None

@@ -21,7 +21,7 @@ from memory_bank.repo.tree_walk import TreeWalk
 if TYPE_CHECKING:
     from tree_sitter import Parser, Tree
 
-VERSION = "7"
+VERSION = "12"
 """It changes whenever files are parsed into other records."""
 _SECONDS = 5.0
 """Time limit of parsing one file."""

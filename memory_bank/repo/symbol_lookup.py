@@ -15,6 +15,8 @@ _LISTED = 10
 _LONGEST = 500
 """Maximum length of a name in characters; a longer one is no symbol's."""
 _SEPARATORS = re.compile(r"::|->|[#.]")
+_UNNAMED = re.compile(r"\A(?:module\.)?exports\.|(?<=.)\.prototype(?=\.)")
+"""Parts of names in JavaScript that qualify no symbol."""
 _NUMBERED = re.compile(r"(.*[^:]):([0-9]{1,9})")
 """A name and the line of the symbol."""
 _PACKAGE = frozenset({"__init__", "index", "mod"})
@@ -64,12 +66,15 @@ def symbols_named(table: CodeDatabase, name: str) -> list[SymbolRow]:
     path, sign, inner = name.partition("#")
     if sign and ("/" in path or "." in path):
         return _in_file(table, path, inner) if inner else []
-    dotted = _dotted(name)
-    last = dotted.rpartition(".")[2]
-    named = table.symbols("s.name = ?", last)
+    return best_named(table.symbols("s.name = ?", last_name(name)), name)
+
+
+def best_named(named: Sequence[SymbolRow], name: str) -> list[SymbolRow]:
+    """Return those of some symbols with the last part of a name that it fits best."""
+    dotted = dotted_name(name)
     exact = [one for one in named if one.symbol.qualified == dotted]
-    if exact or dotted == last:
-        return exact if "." in dotted else exact or named
+    if exact or "." not in dotted:
+        return exact if "." in dotted else exact or [*named]
     ending = [one for one in named if one.symbol.qualified.endswith(f".{dotted}")]
     return ending or [
         one for one in named if any(name.endswith(f".{dotted}") for name in _full_names(one))
@@ -84,13 +89,13 @@ def symbols_meant(table: CodeDatabase, name: str) -> list[SymbolRow]:
     found = symbols_named(table, name)
     if len(found) <= 1:
         return found
-    written = {_dotted(name), _dotted(name.partition("#")[2])}
+    written = {dotted_name(name), dotted_name(name.partition("#")[2])}
     return [one for one in found if one.symbol.qualified in written]
 
 
 def last_name(name: str) -> str:
     """Return the last part of a symbol's name in any form: `open` of `bank.py#Bank.open`."""
-    return _dotted(name).rpartition(".")[2]
+    return dotted_name(name).rpartition(".")[2]
 
 
 def symbols_matching(
@@ -151,7 +156,7 @@ def files_named(table: CodeDatabase, path: str) -> list[str]:
 
 
 def _in_file(table: CodeDatabase, path: str, name: str) -> list[SymbolRow]:
-    dotted = _dotted(name)
+    dotted = dotted_name(name)
     files = files_named(table, path)
     found = table.symbols_in("f.path", files) if files else []
     exact = [one for one in found if one.symbol.qualified == dotted]
@@ -183,7 +188,7 @@ def _closeness(row: SymbolRow, wanted: str) -> tuple[int, int, str, int]:
 
 def _similar(table: CodeDatabase, name: str) -> list[str]:
     """Return names of symbols that are similar to an unknown one."""
-    dotted = _dotted(name.partition("#")[2] or name)
+    dotted = dotted_name(name.partition("#")[2] or name)
     column = "qualified" if "." in dotted else "name"
     known = [one for (one,) in table.rows(f"SELECT DISTINCT {column} FROM symbols")]
     near = similar_names(dotted[-_LISTED * 10 :], known)
@@ -193,10 +198,13 @@ def _similar(table: CodeDatabase, name: str) -> list[str]:
     return near
 
 
-def _dotted(name: str) -> str:
-    """Return a name with its parts joined by dots."""
+def dotted_name(name: str) -> str:
+    """Return a name with its parts joined by dots, as symbols are qualified.
+
+    `exports.etag` and `View.prototype.render` of JavaScript are `etag` and `View.render`.
+    """
     parts = _SEPARATORS.split(name.strip().removesuffix("()"))
-    return ".".join(part for part in parts if part)
+    return _UNNAMED.sub("", ".".join(part for part in parts if part))
 
 
 def _shortened(name: str) -> str:

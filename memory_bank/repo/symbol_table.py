@@ -11,10 +11,11 @@ from typing import NamedTuple
 from memory_bank import sqlite
 from memory_bank.layout import private_folder
 from memory_bank.locks import WAIT, locked
-from memory_bank.repo import git, parsing
+from memory_bank.repo import first_lines, git, parsing
 from memory_bank.repo.code import Import, ParsedFile
 from memory_bank.repo.code_cache import remove
 from memory_bank.repo.code_database import CodeDatabase, FileRow, names_of, replace
+from memory_bank.repo.first_lines import FirstLines
 from memory_bank.repo.parse_cache import Key, ParseCache
 from memory_bank.repo.text_files import is_document
 from memory_bank.repo.work_tree import TreeScan, WorkTree
@@ -55,7 +56,10 @@ class SymbolTable(CodeDatabase):
         self.tree = tree
         self._folder = folder
         self._cache = cache
+        self._first_lines = FirstLines(tree, self)
         self._files: tuple[int, dict[str, FileState]] = (-1, {})
+        self.scanned: TreeScan | None = None
+        """All files of the work tree, as of the last refresh."""
         self.documents: Mapping[str, StatSignature] = {}
         """The Markdown files of the work tree, as of the last refresh."""
         self.build_files: Sequence[str] = ()
@@ -67,13 +71,16 @@ class SymbolTable(CodeDatabase):
         Raises StorageFailed if git can't list the files, Busy if another process reads them for
         longer than `wait` seconds.
         """
-        scan = self.tree.scan(_wanted)
+        self.scanned = self.tree.scan()
+        scan = self.scanned.only(_wanted)
         self.build_files = [path for path in scan.files if _name(path) in _BUILD_FILES]
         self.documents = {
             path: scan.files.pop(path) for path in list(scan.files) if _is_document(path)
         }
         for path in self.build_files:
             scan.files.pop(path, None)  # some are documents, too
+        scripts = self._first_lines.languages(self.scanned.files)
+        scan.files.update((path, self.scanned.files[path]) for path in scripts)
         if not self._changes(scan):
             return False
         with locked(self._folder, wait=wait, make=lambda: private_folder(self._folder)):
@@ -83,6 +90,7 @@ class SymbolTable(CodeDatabase):
         """Remove the table, to be made again by the next refresh."""
         self.close()
         self._files = (-1, {})
+        self._first_lines.forget()
         remove(self.file)
 
     def files(self) -> dict[str, FileState]:
@@ -120,7 +128,7 @@ class SymbolTable(CodeDatabase):
 
     def _changes(self, scan: TreeScan) -> bool:
         """Tell whether files differ from what is recorded."""
-        if not self.file.exists():
+        if not self.file.exists() or self._first_lines.unrecorded:
             return True
         files = self.files()
         return (
@@ -144,6 +152,8 @@ class SymbolTable(CodeDatabase):
             self._read(batch, files)
             done += len(batch)
             progress("parsing", done, len(changed))
+        if self._first_lines.unrecorded:
+            self._first_lines.record()
         if gone or dict(self.rows(_REFUSED)) != scan.refused:
             with self.writing() as base:
                 replace(base, (), gone)
@@ -162,7 +172,10 @@ class SymbolTable(CodeDatabase):
             if read is None:
                 gone += [path] if path in known else []
                 continue
-            language = _language(_name(path))
+            language = _language(_name(path)) or first_lines.language_of(read.data)
+            if not language:  # its first line changed since the scan
+                gone += [path] if path in known else []
+                continue
             signature = _recorded(read.signature or scanned)
             if read.reason:
                 found.append(FileRow(path, language, signature, b"", 0, reason=read.reason))

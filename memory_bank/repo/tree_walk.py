@@ -41,6 +41,17 @@ _NODES_BETWEEN = 200
 _BRACKET = re.compile(r"(?<=[(\[]) |,? (?=[)\]])")
 """What line breaks leave inside brackets on one line."""
 _BRACKETED = frozenset(["with_clause", "import_from_statement"])
+_TUPLES = ("tuple", "tuple_pattern")
+_LISTS = frozenset([*_TUPLES, "expression_list", "pattern_list"])
+_CLOSE = frozenset(
+    ["attribute", "call", "concatenated_string", "identifier", "string", "subscript"]
+)
+_BINDING = {
+    "attribute": _CLOSE,
+    "comparison_operator": _CLOSE,
+    **dict.fromkeys(("boolean_operator", "not_operator"), _CLOSE | {"comparison_operator"}),
+}
+"""Types of nodes of Python with those that need no brackets inside."""
 _HOLDERS = frozenset(
     [
         "assignment",
@@ -51,7 +62,10 @@ _HOLDERS = frozenset(
         "yield",
         "keyword_argument",
         "pair",
+        "elif_clause",
         "if_clause",
+        "for_in_clause",
+        "type",
     ]
 )
 """Types of nodes in which brackets around all of it, or of a value, say nothing."""
@@ -84,13 +98,17 @@ class TreeWalk:
         self._rules = rules
         tables = (rules.kinds, rules.define, rules.containers, rules.imports, rules.tests)
         self._watched = frozenset(chain.from_iterable(tables))
-        self._special = self._watched.union(rules.comments, rules.marks, rules.blocks, rules.calls)
+        self._special = self._watched.union(
+            rules.comments, rules.marks, rules.blocks, rules.calls, rules.literals
+        )
         self._varied = rules.optional.union(rules.quotes, "(),")
         self._data = data
         self._last = last
         self._scopes = [_Scope(len(data) + 1, ())]
         self._blocks: list[int] = []
         self._tokens = Tokens()
+        self._literal_end = 0
+        """Before this byte, all tokens are known."""
         self._comments = Comments(data)
         self._symbols: list[Symbol] = []
         self._spans: list[tuple[int, int]] = []
@@ -105,6 +123,7 @@ class TreeWalk:
         doc = self._rules.inner_doc(root)
         self._walk(root)
         self._close(len(self._data) + 2)
+        whole = "" if self._problem else self._tokens.fingerprint(0, len(self._data) + 3)
         if not self._problem and root.has_error:
             self._problem = "the parser does not understand all of it"
         symbols = tuple(
@@ -115,7 +134,7 @@ class TreeWalk:
             doc = self._comments.at_top()
         return ParsedFile(
             self._rules.name, symbols, tuple(self._imports), tuple(self._tests),
-            doc[:_MOST_DOC], self._problem,
+            doc[:_MOST_DOC], self._problem, whole,
         )  # fmt: skip
 
     def _walk(self, root: Node) -> None:
@@ -134,7 +153,7 @@ class TreeWalk:
             if kind in special:
                 self._read(node, kind)
             if kind not in comments and (kind not in no_code or not no_code[kind](node)):
-                if cursor.goto_first_child():
+                if kind not in self._rules.leaves and cursor.goto_first_child():
                     around.append(node)
                     continue
                 self._token(node, kind, start)
@@ -161,6 +180,10 @@ class TreeWalk:
         if kind in rules.blocks:
             self._tokens.add(node.start_byte, OPEN)
             self._blocks.append(node.end_byte)
+        if kind in rules.literals and node.start_byte >= self._literal_end:
+            for text in rules.literals[kind](node):
+                self._tokens.add(node.start_byte, text)
+                self._literal_end = node.end_byte
         is_known = kind in self._watched and len(self._scopes) <= _MOST_DEPTH
         is_test = is_known and self._found(node, kind)
         if kind in rules.calls and not is_test:
@@ -294,6 +317,8 @@ class TreeWalk:
 
     def _token(self, node: Node, kind: str, start: int) -> None:
         """Add a leaf to the tokens, unless only formatters care for it."""
+        if start < self._literal_end:
+            return
         # The bytes themselves: asking the node for its text takes ten times as long.
         text = self._data[start : node.end_byte].decode("utf-8", "replace")
         if kind in self._varied:
@@ -304,7 +329,7 @@ class TreeWalk:
                 if text == ")":
                     self._tokens.drop_comma()
                 return
-            if text == "," and around and around[-1].type == "tuple":
+            if text == "," and around and around[-1].type in _LISTS:
                 text = ",)" if around[-1].named_child_count == 1 else text
             if kind in self._rules.quotes:
                 text = text.lower().replace("'", '"').replace('"""', '"')
@@ -314,9 +339,13 @@ class TreeWalk:
 def _is_layout(around: list[Node]) -> bool:
     """Tell whether brackets hold a whole expression or list, as formatters put them."""
     inner = around[-1].type if around else ""
-    if inner in _BRACKETED or inner not in ("parenthesized_expression", "tuple"):
-        return inner in _BRACKETED
     holder = around[-2].type if len(around) > 1 else ""
+    if inner == "argument_list":
+        return holder == "class_definition" and around[-1].named_child_count == 0
+    if inner in _BRACKETED or inner not in ("parenthesized_expression", *_TUPLES):
+        return inner in _BRACKETED
+    if holder in _BINDING:  # as in `(a.b()).c()` and `(a == 1) and b`
+        return any(one.type in _BINDING[holder] for one in around[-1].named_children)
     return holder.endswith("_statement") or holder in _HOLDERS
 
 

@@ -11,7 +11,7 @@ from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged
 from memory_bank.layout import private_folder
 from memory_bank.repo.likeness import MOST_CHARACTERS, Likeness, words_of
-from memory_bank.repo.work_tree import WorkTree
+from memory_bank.repo.work_tree import TreeScan, WorkTree
 from memory_bank.stat_signature import StatSignature, trusted
 
 MOST_FILES = 20_000
@@ -34,33 +34,37 @@ class WordTable(sqlite.Opened):
         super().__init__(file, _TABLES, _VERSION)
         self._tree = tree
         self._likeness: Likeness | None = None
+        self._scan: TreeScan | None = None
+        """The scan whose files were all read last."""
         self.files: frozenset[str] = frozenset()
         """All files, as of the last refresh, also those that are not compared."""
         self.notes: tuple[str, ...] = ()
         """What is left out, and why."""
 
-    def refresh(self) -> Likeness:
-        """Read the files that changed; return the likeness of all.
+    def refresh(self, scan: TreeScan) -> Likeness:
+        """Read the files of a scan that changed; return the likeness of all.
 
-        The same object is returned as long as no file changes. Raises StorageFailed if git can't
-        list the files, or if the database can't be used; Busy.
+        The same object is returned as long as no file changes; nothing is read for the scan of the
+        last call. Raises StorageFailed if the database
+        can't be used; Busy.
         """
-        scan = self._tree.scan(lambda _: True)
+        if scan is self._scan and self._likeness is not None:
+            return self._likeness
         self.files = frozenset(scan.files.keys() | scan.refused.keys())
         wanted = {path: scan.files[path] for path in sorted(scan.files)[:MOST_FILES]}
         try:
-            return self._refreshed(wanted)
+            return self._refreshed(scan, wanted)
         except IndexDamaged:
             self.close()
             sqlite.discard(self.file)
-            return self._refreshed(wanted)
+            return self._refreshed(scan, wanted)
 
     def close(self) -> None:
         """Close the database."""
         self._likeness = None
         super().close()
 
-    def _refreshed(self, wanted: Mapping[str, StatSignature]) -> Likeness:
+    def _refreshed(self, scan: TreeScan, wanted: Mapping[str, StatSignature]) -> Likeness:
         with sqlite.guarded(self.file):
             base = self.opened()
             known = dict(base.execute("SELECT path, signature FROM files"))
@@ -73,6 +77,7 @@ class WordTable(sqlite.Opened):
             self.notes = _notes(len(self.files), len(wanted), left)
             if changed or gone or self._likeness is None:
                 self._likeness = Likeness(_words(base))
+            self._scan = None if left else scan
             return self._likeness
 
     def _read(self, base: sqlite.Connection, paths: list[str]) -> int:

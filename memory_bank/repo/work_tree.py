@@ -37,6 +37,13 @@ class TreeScan(NamedTuple):
     refused: dict[str, str]
     """Files that would be read, were it not for the reason."""
 
+    def only(self, wanted: Callable[[str], bool]) -> TreeScan:
+        """Return a copy with the wanted files only, by path."""
+        return TreeScan(
+            {path: one for path, one in self.files.items() if wanted(path)},
+            {path: reason for path, reason in self.refused.items() if wanted(path)},
+        )
+
 
 class TreeRead(NamedTuple):
     """A file that was read."""
@@ -57,10 +64,10 @@ class WorkTree:
         self._exclude = tuple(exclude)
         self._max_bytes = max_bytes
 
-    def scan(self, wanted: Callable[[str], bool]) -> TreeScan:
-        """Return the wanted files that git tracks, or would track; nothing is read.
+    def scan(self) -> TreeScan:
+        """Return the files that git tracks, or would track; nothing is read.
 
-        `wanted` is asked by path. Files of submodules and of other repositories inside are left
+        Files of submodules and of other repositories inside are left
         out, as are files that are not checked out. Raises StorageFailed if git can't list them.
         """
         listed = git.files(self.root, self._exclude)
@@ -72,7 +79,7 @@ class WorkTree:
         found, refused = dict[str, StatSignature](), dict[str, str]()
         plain: dict[str, bool] = {"": True}
         for path in listed:
-            if not wanted(path) or path.startswith(("../", "/")):
+            if path.startswith(("../", "/")):
                 continue
             if not (path.isascii() or _is_text(path)):
                 refused[path.encode("utf-8", "replace").decode()] = NOT_UTF8
@@ -102,12 +109,20 @@ class WorkTree:
         # git lists files, and submodules as if they were files
         return [path for path, place in places if place.is_dir() and not place.is_symlink()]
 
+    def start(self, path: str, count: int) -> bytes:
+        """Read the first bytes of a file; none if it can't be read."""
+        try:
+            handle = self._handle(path)
+            with open(handle, "rb", buffering=0) as file:  # noqa: PTH123  (a handle)
+                plain = stat_signature.signature_of(os.fstat(handle)) is not None
+                return file.read(count) if plain else b""
+        except OSError:
+            return b""
+
     def read(self, path: str) -> TreeRead | None:
         """Read a file; return None if it is no longer there."""
-        # O_NONBLOCK opens a pipe at once even without a writer
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         try:
-            handle = os.open(self.root / path, flags | getattr(os, "O_BINARY", 0))
+            handle = self._handle(path)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError:
@@ -123,6 +138,11 @@ class WorkTree:
         if len(data) > self._max_bytes:
             return TreeRead(signature, reason=TOO_LARGE)
         return TreeRead(signature, data, unreadable(data))
+
+    def _handle(self, path: str) -> int:
+        # O_NONBLOCK opens a pipe at once even without a writer
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        return os.open(self.root / path, flags | getattr(os, "O_BINARY", 0))
 
     def _plain_folder(self, folder: str, known: dict[str, bool]) -> bool:
         """Tell whether no part of a folder's path is a symbolic link."""

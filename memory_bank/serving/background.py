@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from memory_bank import actions
 from memory_bank.errors import MemoryBankError
-from memory_bank.serving.code_updates import CodeUpdates
 from memory_bank.serving.progress import Cancelled, reporting_to
 from memory_bank.serving.shared_bank import SharedBank
 
@@ -52,7 +51,6 @@ class Background:
         self._waiting = threading.Event()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._code = CodeUpdates(shared, self._stop)
 
     def listen(self, listener: Listener) -> Callable[[], object]:
         """Call `listener` for each batch of changes; return a function that removes it.
@@ -80,7 +78,7 @@ class Background:
             if self._thread is None and not self._stop.is_set():
                 self._thread = threading.Thread(target=self._run, name="background", daemon=True)
                 self._thread.start()
-                self._code.start()
+                self._shared.code.start()
 
     def close(self) -> None:
         """Stop the work permanently, and wait for it a short time."""
@@ -88,7 +86,7 @@ class Background:
             self._stop.set()
         if self._thread is not None:
             self._thread.join(_CLOSE_SECONDS)
-        self._code.close()
+        self._shared.code.stop()
 
     def _run(self) -> None:
         pause = _DELAY

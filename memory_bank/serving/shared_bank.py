@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from memory_bank.errors import NoBank
 from memory_bank.repairs import Reports
 from memory_bank.serving.progress import tell
+from memory_bank.serving.shared_code import SharedCode
 
 if TYPE_CHECKING:
     from memory_bank.bank import Bank
@@ -25,14 +26,11 @@ class SharedBank:
         """Serve the bank at `path`, or the one of the working directory."""
         self.embedded_elsewhere = threading.Event()
         """Set while background work embeds new passages, so that requests need not."""
-        self.code_embedded_elsewhere = threading.Event()
-        """The same for the passages of the code."""
-        self.code_asked = threading.Event()
-        """Set by each request that asks for the code."""
+        self.code = SharedCode(self._open_code, searched=True)
+        """The code around the bank, or around the working directory."""
         self._path = path
         self._lock = threading.Lock()
         self._bank: Bank | None = None
-        self._codebase: Codebase | None = None
         self._repairs = Reports()
         self._notices = Reports()
 
@@ -44,21 +42,8 @@ class SharedBank:
             return self._bank
 
     def codebase(self) -> Codebase:
-        """Return the code around the bank, or around the working directory; raise NoRepository."""
-        with self._lock:
-            if self._codebase is None:
-                self._codebase = self._open_code(lambda: not self.code_embedded_elsewhere.is_set())
-            self.code_asked.set()
-            return self._codebase
-
-    def another_codebase(self) -> Codebase:
-        """Open the code separately, for work that must not block requests."""
-        return self._open_code(lambda: True)
-
-    def indexed_codebase(self) -> Codebase | None:
-        """Return the code if a request has begun to index it; None otherwise."""
-        code = self._codebase
-        return code if code is not None and code.table.file.exists() else None
+        """Return the code for a request, which keeps it up to date; raise NoRepository."""
+        return self.code.asked()
 
     def another(self, *, embeds: bool = True) -> Bank:
         """Open the bank separately, for work that must not block requests; raise NoBank.
@@ -82,10 +67,8 @@ class SharedBank:
 
     def close(self) -> None:
         """Close the bank and the code."""
+        self.code.close()
         with self._lock:
-            if self._codebase is not None:
-                self._codebase.close()
-                self._codebase = None
             if self._bank is not None:
                 self._bank.close()
                 self._bank = None

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable
@@ -378,6 +379,21 @@ def test_git_that_hangs_is_waited_for_once_and_ended_with_its_children(
             break
         time.sleep(0.05)
     assert not alive(child)
+
+
+@pytest.mark.parametrize("given", ["", "words\n"])
+def test_pipes_are_closed_if_git_ends_as_the_time_limit_does(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    ended = tmp_path / "bin" / "git"  # its child keeps the output open
+    ended.parent.mkdir()
+    ended.write_text("#!/bin/sh\nsleep 3 &\n")
+    ended.chmod(0o755)
+    monkeypatch.setenv("PATH", str(ended.parent), prepend=os.pathsep)
+    open_files = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else 0
+    assert git_process.run(project, "log", given=given, seconds=0.3) is None
+    gc.collect()  # an open pipe would be a warning here, and an error
+    assert open_files in {0, len(os.listdir("/proc/self/fd"))}
 
 
 def alive(process: int) -> bool:

@@ -79,3 +79,11 @@ def test_without_a_place_to_keep_it_nothing_fails(tmp_path: Path) -> None:
     nowhere = ParseCache(tmp_path / "file" / "parses.db", "1")
     nowhere.put([(KEY, PARSED)])
     assert nowhere.get([KEY]) == {}
+
+
+def test_its_folder_is_made(tmp_path: Path) -> None:
+    file = tmp_path / "cache/code/parses.db"
+    opened = ParseCache(file, "1")
+    opened.put([(KEY, PARSED)])
+    opened.close()
+    assert ParseCache(file, "1").get([KEY]) == {KEY: PARSED}

@@ -120,6 +120,55 @@ def test_layout_comments_docs_and_quotes_leave_the_fingerprint(other: str) -> No
 
 
 @pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("x = 'it\\'s'", 'x = "it\'s"'),
+        ("x = u'a' 'b'", "x = (\n        'a'\n        'b'\n    )"),
+        ("x = 'a' 'b'", 'x = "ab"'),
+        ("x = 0XFF + 1E5", "x = 0xff + 1e5"),
+        ("if a and \\\n            b: pass", "if (\n        a\n        and b\n    ): pass"),
+        ("x = a.b() \\\n        .c()", "x = (\n        a.b()\n        .c()\n    )"),
+        ("return a.b()\\\n        .c()", "return (a.b()).c()"),
+        ("for (x, y) in z: pass", "for x, y in z: pass"),
+        ("class A(): pass", "class A: pass"),
+        ("if (a == 1) and (b): pass", "if a == 1 and b: pass"),
+        ("x = 1; y = 2;", "x = 1\n    y = 2"),
+        ("return 1,", "return (1,)"),
+        ("assert ('x') in y", "assert 'x' in y"),
+        ("def g(a: (A | B)): pass", "def g(a: A | B): pass"),
+        ("if a: x()\n    elif (a == b): y()", "if a: x()\n    elif a == b: y()"),
+    ],
+)
+def test_what_a_formatter_writes_anew_leaves_the_fingerprint(one: str, other: str) -> None:
+    assert fingerprint(f"def f():\n    {one}\n") == fingerprint(f"def f():\n    {other}\n")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("'a\\n'", "'b\\n'"),
+        ("f'a\\n{x}'", "f'b\\n{x}'"),
+        ("f'{x:.3g}'", "f'{x:.4g}'"),
+        ("f'{x!r}'", "f'{x!s}'"),
+        ("r'\\n'", "'\\n'"),
+        ("'a' 'b'", "'a', 'b'"),
+        ("b'ab'", "'ab'"),
+        ("10", "'10'"),
+        ("(lambda: (1,))", "(lambda: 1)"),
+        ("(a + b) * c", "a + b * c"),
+        ("(-a).b", "-a.b"),
+        ("(a == b) == c", "a == b == c"),
+        ("(not a) == b", "not a == b"),
+        ("(a or b) and c", "a or b and c"),
+    ],
+)
+def test_another_value_changes_the_fingerprint(one: str, other: str) -> None:
+    assert fingerprint(f"def f():\n    g[{one}].x()\n") != fingerprint(
+        f"def f():\n    g[{other}].x()\n"
+    )
+
+
+@pytest.mark.parametrize(
     ("old", "new"),
     [("a:", "b:"), ("'x'", "'y'"), ("[1, 2]", "[1, 3]"), ("    return [", "        return [")],
 )
@@ -142,7 +191,7 @@ def test_a_formatter_leaves_nearly_all_fingerprints() -> None:
             kept += one.fingerprint == same.fingerprint
             changed += one.fingerprint != same.fingerprint
     assert kept > 100
-    assert changed < 0.03 * kept  # quotes within texts are escaped in another way
+    assert changed < 0.01 * kept  # quotes within formatted texts are escaped in another way
 
 
 FUNCTIONS = {

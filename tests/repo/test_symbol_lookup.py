@@ -45,7 +45,8 @@ def test_a_function_has_many_names(table: SymbolTable, name: str) -> None:
     "name",
     [
         "Order.place", "Order::place", "Order#place", "place", "shop.orders.Order.place",
-        "orders.py#place", "orders.py#Order.place", " Order.place ",
+        "orders.py#place", "orders.py#Order.place", " Order.place ", "Order.prototype.place",
+        "exports.Order.place", "orders.py#module.exports.Order.place",
     ],
 )  # fmt: skip
 def test_so_has_a_method(table: SymbolTable, name: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank.repo import word_table as module
+from memory_bank.repo.likeness import Likeness
 from memory_bank.repo.word_table import WordTable
 from memory_bank.repo.work_tree import WorkTree
 from tests.repo.conftest import write
@@ -38,14 +39,18 @@ def words(tree: Path, tmp_path: Path) -> Iterator[WordTable]:
     table.close()
 
 
+def refreshed(words: WordTable) -> Likeness:
+    return words.refresh(words._tree.scan())
+
+
 def test_texts_are_compared_as_they_are_now(tree: Path, words: WordTable) -> None:
-    before = words.refresh()
+    before = refreshed(words)
     assert before("card.py")["bank/test.py"] > before("card.py").get("manual.md", 0)
     assert words.files == {"card.py", "bank/test.py", "manual.md"}
     write(tree, {"manual.md": "charge the card, refund the card, currency\n"})
-    assert words.refresh()("card.py")["manual.md"] > before("card.py").get("manual.md", 0)
+    assert refreshed(words)("card.py")["manual.md"] > before("card.py").get("manual.md", 0)
     (tree / "manual.md").unlink()
-    assert "manual.md" not in words.refresh()("card.py")
+    assert "manual.md" not in refreshed(words)("card.py")
 
 
 def test_only_changed_files_are_read(
@@ -60,14 +65,14 @@ def test_only_changed_files_are_read(
 
     monkeypatch.setattr(WorkTree, "read", read)
     monkeypatch.setattr(module, "trusted", lambda _: True)
-    first = words.refresh()
+    first = refreshed(words)
     assert sorted(asked) == ["bank/test.py", "card.py", "manual.md"]
-    assert words.refresh() is first
+    assert refreshed(words) is first
     words.close()
-    words.refresh()
+    refreshed(words)
     assert len(asked) == 3
     write(tree, {"new.py": "card\n"})
-    words.refresh()
+    refreshed(words)
     assert asked[3:] == ["new.py"]
 
 
@@ -75,7 +80,7 @@ def test_what_is_no_text_is_a_file_without_likeness(tree: Path, words: WordTable
     (tree / "image.png").write_bytes(b"card\0" * 10)
     (tree / "large.txt").write_text("card currency\n" * 1000)
     (tree / "link.py").symlink_to("card.py")
-    found = words.refresh()("card.py")
+    found = refreshed(words)("card.py")
     assert not found.keys() & {"image.png", "large.txt", "link.py"}
     assert {"image.png", "large.txt", "link.py"} <= words.files
 
@@ -84,7 +89,7 @@ def test_bounds_are_said(tree: Path, words: WordTable, monkeypatch: pytest.Monke
     monkeypatch.setattr(module, "_BATCH", 1)
     monkeypatch.setattr(module, "_SECONDS", 0.0)
     monkeypatch.setattr(module, "MOST_FILES", 2)
-    words.refresh()
+    refreshed(words)
     assert words.notes == (
         "only 2 of 3 files are compared",
         "1 of 2 files are not compared yet: the next call goes on",
@@ -93,14 +98,22 @@ def test_bounds_are_said(tree: Path, words: WordTable, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("damage", [b"", b"nonsense" * 1000])
 def test_a_damaged_database_is_made_again(tree: Path, words: WordTable, damage: bytes) -> None:
-    before = words.refresh()("card.py")
+    before = refreshed(words)("card.py")
     words.close()
     words.file.write_bytes(damage)
-    assert words.refresh()("card.py") == before
+    assert refreshed(words)("card.py") == before
 
 
 def test_a_damaged_row_is_made_again(tree: Path, words: WordTable) -> None:
-    before = words.refresh()("card.py")
+    before = refreshed(words)("card.py")
     words.opened().execute("UPDATE files SET words = '[1]'")
     words.close()
-    assert words.refresh()("card.py") == before
+    assert refreshed(words)("card.py") == before
+
+
+def test_the_last_scan_is_not_read_again(tree: Path, words: WordTable) -> None:
+    scan = words._tree.scan()
+    before = words.refresh(scan)
+    write(tree, {"manual.md": "charge the card, refund the card, currency\n"})
+    assert words.refresh(scan) is before
+    assert refreshed(words) is not before

@@ -25,7 +25,7 @@ Git = Callable[..., str]
 
 def scanned(root: Path, *exclude: str, max_bytes: int = 1000) -> TreeScan:
     tree = WorkTree(root, exclude=exclude, max_bytes=max_bytes)
-    return tree.scan(lambda path: path.endswith(".py"))
+    return tree.scan().only(lambda path: path.endswith(".py"))
 
 
 def test_tracked_and_new_files_are_read_but_no_ignored_ones(shop: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_path_of_a_thousand_folders_is_no_problem(shop: Path, git: Git) -> Non
 
 def test_a_file_is_read_with_the_signature_from_before(shop: Path) -> None:
     tree = WorkTree(shop, max_bytes=5000)
-    signature = tree.scan(lambda _: True).files["shop/payments.py"]
+    signature = tree.scan().files["shop/payments.py"]
     found = tree.read("shop/payments.py")
     assert found is not None
     assert (found.signature, found.data) == (signature, (shop / "shop/payments.py").read_bytes())

@@ -5,10 +5,16 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memory_bank.errors import MemoryBankError, NoRepository
 from memory_bank.serving.shared_code import SharedCode
+
+if TYPE_CHECKING:
+    from memory_bank.codebase import Codebase
 
 _AGAIN = 5.0
 """Seconds after which a folder outside of work trees is searched again."""
@@ -43,16 +49,23 @@ class Codebases:
 
     def _opened(self, folder: Path) -> Path | None:
         """Open the work tree of a folder, unless it is open, and return its root."""
+        made = SharedCode(partial(_open, folder), searched=False)
         try:
-            made = SharedCode(folder)
+            root = made.code.root
         except NoRepository:
             return None
         except (MemoryBankError, OSError) as error:
             _log.warning("%s: %s", folder, error)
             return None
-        root = made.code.root
         if root in self._open:
             made.close()
         else:
+            made.start()
             self._open[root] = made
         return root
+
+
+def _open(folder: Path, embeds: Callable[[], bool]) -> Codebase:
+    from memory_bank.codebase import open_codebase  # start-up: the first answer needs none
+
+    return open_codebase(folder, embeds=embeds)

@@ -129,7 +129,7 @@ class NotesServer(LanguageServer):
             shared = self.codebases.of(Path(file)) if file else None
             if shared is None or not shared.enabled:
                 return empty
-            shared.update()
+            shared.asked()
             opened = self.banks.of(Path(file))
             asked.append(lsp.source_code.AskedCode(shared, opened, editor, file))
             return answer(asked[0])

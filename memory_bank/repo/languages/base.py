@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memory_bank.repo.code import Import
@@ -92,6 +92,11 @@ class Rules(NamedTuple):
     """Types of nodes that only their layout shows."""
     quotes: frozenset[str] = frozenset()
     """Types of leaves that open or close a text, whose form says nothing."""
+    leaves: frozenset[str] = frozenset()
+    """Types of nodes whose text is one token, whatever is inside."""
+    literals: Mapping[str, Callable[[Node], Sequence[str]]] = EMPTY
+    """Types of texts and numbers that may be written in several ways, with a function that returns
+    the tokens of their value; none to read them as written."""
     optional: frozenset[str] = frozenset()
     """Tokens that formatters add or drop, such as semicolons of JavaScript."""
     imports: Mapping[str, Callable[[Node], Iterable[Import]]] = EMPTY

@@ -25,7 +25,16 @@ _MOST_STATEMENTS = 500
 """Maximum number of statements of one test of bats."""
 _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*")
 _FREEZES = re.compile(r"readonly\b|(?:declare|typeset)\s+-\w*r")
+_BEYOND_BMP = re.compile(rb"[\xf0-\xf7][\x80-\xbf]{0,3}")
 _FOLDER = re.compile(r"^\$\w+/|^\$\{[^}]*\}/|^\$\(.*\)/")
+
+
+def _in_bmp(data: bytes) -> bytes:
+    """Return a file with `_` for characters from U+10000 on, at the same offsets.
+
+    The grammar's scanner looks them up beyond the end of a table of C, which can crash the process.
+    """
+    return _BEYOND_BMP.sub(lambda found: b"_" * len(found[0]), data)
 
 
 def _constant(node: Node) -> Iterator[Definition]:
@@ -77,4 +86,5 @@ RULES = Rules(
     calls={"command": _called},
     imports={"command": _source},
     tests={"command": _case},
+    readable=_in_bmp,
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memory_bank.repo.code import Import
@@ -27,6 +29,9 @@ _CLASS, _STATEMENT = "class_definition", "expression_statement"
 _TEXTS = ("string", "concatenated_string")
 _CONSTANT = re.compile(r"_{0,2}[A-Z][A-Z0-9_]*")
 _TEST_FILE = re.compile(r"(?:^|/)(?:tests?/.*|test_[^/]*|[^/]*_tests?|tests?)\.py$")
+_LONGEST = 100_000
+"""Maximum length of a literal that is evaluated, in characters."""
+_DIGITS = 18
 _PREFIX = re.compile(r"^[rRbBuUfF]{0,2}(?=['\"])")
 
 
@@ -78,6 +83,31 @@ def _is_text(node: Node) -> bool:
     return node.named_child_count == 1 and node.named_children[0].type in _TEXTS
 
 
+def _value(node: Node) -> Sequence[str]:
+    """Return the tokens of a text's or number's value: joined, without escapes; none for others."""
+    text = text_of(node)
+    value: object = _plain(text) if node.type != "concatenated_string" else None
+    if value is None:
+        try:
+            with warnings.catch_warnings(action="ignore"):  # of escapes that Python does not know
+                value = ast.literal_eval(f"({text})") if len(text) <= _LONGEST else None
+        except (SyntaxError, ValueError):  # formatted, or of Python 2
+            return ()
+    if isinstance(value, str | bytes):
+        return "b'" if isinstance(value, bytes) else "'", repr(value)
+    return () if value is None else (repr(value),)
+
+
+def _plain(text: str) -> str | int | None:
+    """Return the value of most literals, which is ten times faster; None for others."""
+    if text.isdecimal() and text.isascii() and not text.startswith("0"):
+        return int(text) if len(text) < _DIGITS else None
+    if text[:1] not in ("'", '"') or "\\" in text or "\r" in text:
+        return None
+    size = 3 if text.startswith(("'''", '"""')) else 1
+    return text[size:-size] if len(text) >= 2 * size else None
+
+
 def _test_class(node: Node) -> Case | None:
     name, bases = named(node), named(node, "superclasses")
     if not name.startswith("Test") and "TestCase" not in bases:
@@ -104,9 +134,12 @@ RULES = Rules(
     wrappers=frozenset(["decorated_definition"]),
     calls={"call": "function"},
     inner_doc=_doc,
-    no_code={_STATEMENT: _is_text},
+    no_code={_STATEMENT: _is_text, "line_continuation": lambda _: True},
     blocks=frozenset(["block"]),
     quotes=frozenset(["string_start", "string_end"]),
+    optional=frozenset([";"]),
+    leaves=frozenset(["string_content", "format_specifier"]),
+    literals=dict.fromkeys((*_TEXTS, "integer", "float"), _value),
     imports={
         "import_statement": _import,
         "import_from_statement": _import_from,

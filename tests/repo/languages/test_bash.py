@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from memory_bank.repo import parsing
@@ -74,3 +77,18 @@ def test_tests_of_bats() -> None:
 @pytest.mark.parametrize("first", ["#!/bin/sh", "#!/usr/bin/env bash", "#!/usr/bin/bash -e"])
 def test_a_script_of_bash_is_told_by_its_first_line(first: str) -> None:
     assert parsing.language_of("bin/deploy", first) == "bash"
+
+
+def test_characters_beyond_the_first_plane_do_not_crash_the_process() -> None:
+    """The grammar's scanner reads beyond a table for them; what is there depends on the memory."""
+    crashes = "{\U000e8620\xe4 > \U000b26db$\U0009bcd9Y\xc3>\x9f\x1e\0"
+    program = (
+        "import sys\nfrom memory_bank.repo.parsing import parse\n"
+        "data = sys.stdin.buffer.read()\nfor _ in range(2000): parse(data, 'bash')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=crashes.encode(), check=False, capture_output=True
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    (found,) = parsing.parse("deploy() { echo 🚀; }\n".encode(), "bash").symbols
+    assert (found.name, found.line) == ("deploy", 1)
