@@ -11,19 +11,22 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from memory_bank import config, layout, note_files, note_rows, session_notes
 from memory_bank.activity.bank_identity import bank_id
+from memory_bank.activity.edits import EditLog
 from memory_bank.activity.logs import Logs
 from memory_bank.config import Settings
 from memory_bank.errors import BadSetting, Busy, NoteNotFound
 from memory_bank.index.index import EMBED_SECONDS
 from memory_bank.layout import Layout
 from memory_bank.notes.name_forms import of_included, of_note
-from memory_bank.notes.roots import Watched
+from memory_bank.notes.roots import Roots, Watched
 from memory_bank.notes.store import Store
 from memory_bank.open_index import OpenIndex, View
 from memory_bank.repairs import WRITING, Reports
 
 if TYPE_CHECKING:
     from memory_bank.index.report import Progress, SyncReport
+    from memory_bank.repo.file_commits import FileCommits
+    from memory_bank.repo.git_objects import Revision
 
 __all__ = ["Bank", "Conditions", "View", "open_bank"]
 
@@ -60,25 +63,32 @@ class Bank:
         *,
         allow_secrets: bool = False,
         conditions: Conditions | None = None,
-        load: Callable[[], Settings] | None = None,
+        load: Callable[[Path], Settings] | None = None,
+        roots: Roots | None = None,
     ) -> None:
         """Open the bank at `place`; nothing is read yet.
 
-        `load` reads the settings again, after a change of their files.
+        `load` reads the settings of a folder of notes, again after a change of their files.
+        `roots` are the folders of the notes of a copy, which nobody may change.
         """
         self.settings = settings
         self._load = load
+        self._roots = roots
+        self.revision: Revision | None = None
+        """Which revision a copy is of; None for the bank itself."""
+        self.edits_of: Bank | None = None
+        """The bank whose record of what agents wrote a copy has; None for its own."""
         self._files = note_files.settings_files(place)
         self._loaded = note_files.signature(self._files)
         self._conditions = conditions = conditions or Conditions()
         self._index = OpenIndex(
-            place, settings, lambda: self.logs, conditions.repairs, conditions.notices
+            place, settings, lambda: self.logs, conditions.repairs, conditions.notices, roots
         )
         self.roots = self._index.roots
         self.store = Store(
             place,
             lambda: conditions.repairs.add(WRITING),
-            lambda path: session_notes.keep_out(place, path),
+            self._placed,
             roots=self.roots,
             allowed=settings.secrets.allow,
             allow_secrets=allow_secrets,
@@ -88,6 +98,7 @@ class Bank:
         self.read = self._index.read
         """Query the index without updating it: see `OpenIndex.read`."""
         self._logs: Logs | None = None
+        self._commits: tuple[FileCommits, ...] = ()
         self._problem = ""
 
     def __enter__(self) -> Self:
@@ -102,6 +113,7 @@ class Bank:
         """Close all files; using the bank again reopens them."""
         with self.lock:
             self._index.close()
+            self._commits = ()
             if self._logs is not None:
                 self._logs.close()
                 self._logs = None
@@ -124,9 +136,30 @@ class Bank:
         return self._logs
 
     @property
+    def edits(self) -> EditLog:
+        """This machine's record of what agents wrote."""
+        return (self.edits_of or self).logs.edits
+
+    def commits(self, path: str) -> FileCommits | None:
+        """Return the commits of the files beside a note; None if it is private to this machine."""
+        if not self._commits:
+            self._commits = note_files.file_commits(
+                lambda: self.layout, self.settings, self.revision.commit if self.revision else ""
+            )
+        if self.roots.is_included(path):
+            return self._commits[-1]
+        return None if self.roots.is_private(path) else self._commits[0]
+
+    @property
     def problem(self) -> str:
         """Why the last answer may be incomplete; empty if it is complete."""
         return self._problem
+
+    def _placed(self, path: str) -> None:
+        """Prepare the place of a new note; raise NoteReadOnly in a copy."""
+        if self._roots is not None:
+            self._roots.check_writable(path)
+        session_notes.keep_out(self.layout, path)
 
     def add_repaired(self, what: str) -> None:
         """Add a repair that the next answer reports."""
@@ -150,6 +183,24 @@ class Bank:
     def take_notices(self) -> list[str]:
         """Return the other notices since the last call; it takes no lock."""
         return self._conditions.notices.take()
+
+    @property
+    def progress(self) -> Progress | None:
+        """What is called with the progress of the catch-up before an answer."""
+        return self._conditions.progress
+
+    def settings_in(self, folder: Path) -> Settings:
+        """Return the settings that the bank would have if its notes were in another folder.
+
+        Raises BadSetting.
+        """
+        return config.load(folder) if self._load is None else self._load(folder)
+
+    def with_settings(self, settings: Settings) -> Bank:
+        """Return the same bank with other settings, to be closed on its own."""
+        other = Bank(self.layout, settings, conditions=self._conditions, roots=self._roots)
+        other.revision, other.edits_of = self.revision, self.edits_of
+        return other
 
     def folders(self) -> list[Path]:
         """Return the folders in which its notes are made: its own, and the private one."""
@@ -226,7 +277,7 @@ class Bank:
             return
         self._loaded = now
         try:
-            loaded = self._load()
+            loaded = self._load(self.layout.root)
         except BadSetting:
             return
         memory, had = loaded.memory, self.settings.memory
@@ -235,6 +286,7 @@ class Bank:
             origins = {**self.settings.origins, **loaded.origins}
             self.settings = self.settings._replace(memory=had, origins=origins)
             self._index.include(self.settings)
+            self._commits = ()
 
     def answer(self, ask: Callable[[View], Result], progress: Progress | None = None) -> Result:
         """Update the index from the files and query it; the query must change nothing."""
@@ -286,5 +338,5 @@ def open_bank(
         loaded,
         allow_secrets=allow_secrets,
         conditions=conditions,
-        load=partial(config.load, place.root, flags=settings),
+        load=partial(config.load, flags=settings),
     )

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from memory_bank import layout, note_files
+from memory_bank import note_files
 from memory_bank.activity.logs import Logs
 from memory_bank.config import Settings
 from memory_bank.index.index import Index, discard, empty
 from memory_bank.index.reopening import ReopenedIndex
 from memory_bank.layout import LEFT_ALONE, Layout
+from memory_bank.notes.roots import Roots
 from memory_bank.notes.source import NotesSource
 from memory_bank.repairs import MANIFEST, Reports
 
@@ -51,11 +52,15 @@ class OpenIndex(ReopenedIndex[View]):
         logs: Callable[[], Logs],
         repairs: Reports,
         notices: Reports,
+        roots: Roots | None = None,
     ) -> None:
-        """Open nothing yet; tell `repairs` what was made again, `notices` what else to say."""
+        """Open nothing yet; tell `repairs` what was made again, `notices` what else to say.
+
+        `roots` are the folders of the notes; by default, those of the bank at `place`.
+        """
         super().__init__()
         self.layout = place
-        self.roots = note_files.roots_of(lambda: self.layout, settings)
+        self.roots = roots or note_files.roots_of(lambda: self.layout, settings)
         self.source = NotesSource(self.roots, max_bytes=settings.memory.max_note_bytes)
         self.settings = settings
         self.logs = logs
@@ -116,7 +121,7 @@ class OpenIndex(ReopenedIndex[View]):
 
     def _make_folder(self) -> None:
         """Make the folder of derived files, where it belongs now; say once if that is elsewhere."""
-        self.layout = layout.at(self.layout.root)
+        self.layout = self.layout.renewed()
         self.layout.make_index()
         if self.layout.first_left_alone():
             self._notices.add(LEFT_ALONE)

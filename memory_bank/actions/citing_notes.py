@@ -14,6 +14,7 @@ from typing import NamedTuple
 from memory_bank import note_rows
 from memory_bank.actions.linked_notes import LinkShown, shown
 from memory_bank.actions.sentences import first_sentence, sentence_around
+from memory_bank.actions.symbol_links import SYMBOL, symbol_of
 from memory_bank.bank import Bank, View
 from memory_bank.codebase import Codebase
 from memory_bank.lint.base import Finding
@@ -25,9 +26,6 @@ from memory_bank.notes.dates import iso_of
 from memory_bank.repo import symbol_lookup
 from memory_bank.repo.code_database import CodeDatabase
 from memory_bank.search import snippets
-
-SYMBOL = "symbol:"
-"""Start of a link to a symbol."""
 
 
 class CitingNote(NamedTuple):
@@ -113,14 +111,6 @@ def unknown_symbols(view: View, table: CodeDatabase) -> Iterator[Finding]:
             continue
         message = f"names the symbol {name}, {problem}"
         yield Finding("unknown-symbol", "info", row.source_key, row.line, message)
-
-
-def symbol_of(row: LinkRow) -> str:
-    """Return the name of the symbol that a link gives; empty if it gives none."""
-    if not row.ghost.lower().startswith(SYMBOL):
-        return ""
-    inner = f"#{row.heading}" if row.heading else ""
-    return f"{row.ghost[len(SYMBOL) :].strip()}{inner}"
 
 
 def _links(

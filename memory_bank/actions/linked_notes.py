@@ -1,6 +1,7 @@
 """Links to a note or ghost, grouped by linking note."""
 
 import posixpath
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -8,10 +9,11 @@ from memory_bank import note_rows
 from memory_bank.bank import Bank, View
 from memory_bank.errors import NoteNotFound
 from memory_bank.hints import Hint
-from memory_bank.manifest import link_table
+from memory_bank.manifest import filters, link_table
 from memory_bank.manifest.link_table import LinkRow
 from memory_bank.notes import name_forms
 from memory_bank.notes.file_scan import is_text
+from memory_bank.search import snippets
 
 GHOST = "ghost:"
 
@@ -86,3 +88,16 @@ def shown(row: LinkRow, problem: str = "") -> LinkShown:
         context=" ".join(part for part in (row.before, f"[{text}]", row.after) if part),
         problem=problem or None,
     )
+
+
+def with_file_names(bank: Bank, condition: filters.Condition) -> filters.Condition:
+    """Return a condition with its file names in the form that links use."""
+    if condition.key != "links" or not isinstance(condition.value, str):
+        return condition
+    files = (name_forms.of_file(file, bank.layout) for file in condition.value.split(","))
+    return condition._replace(value=",".join(files))
+
+
+def by_words(links: Sequence[LinkShown], text: str) -> tuple[LinkShown, ...]:
+    """Return links sorted by the number of the query's words around them, descending."""
+    return tuple(sorted(links, key=lambda link: -snippets.count_words(text, link.context)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, NamedTuple, get_args
 
+from memory_bank.actions import trust_filter
 from memory_bank.actions.index_rows import (
     TYPES,
     IndexRow,
@@ -26,8 +27,9 @@ from memory_bank.manifest.entries import NOTES, OBSERVATIONS, SESSIONS, Wanted
 from memory_bank.manifest.sections import OBSERVATION
 from memory_bank.notes import schema
 from memory_bank.notes.name_forms import of_file
-from memory_bank.search import remarks
-from memory_bank.search.engine import Hit
+from memory_bank.retrievers.base import Scope
+from memory_bank.search import remarks, tiers
+from memory_bank.search.engine import Hit, SearchResult, Unit
 from memory_bank.search.periods import moment
 from memory_bank.search.query import parse
 from memory_bank.sessions.model import check_type
@@ -151,7 +153,7 @@ def answer(bank: Bank, project: str | None, asked: _Asked) -> Index:
     with bank.lock:
         compress_now(bank)
         find = _ranked if asked.query.strip() else _listed
-        rows, notices = bank.answer(lambda view: find(view, asked, own))
+        rows, notices = bank.answer(lambda view: find(bank, view, asked, own))
     return Index(SCHEMA_VERSION, len(rows), tuple(rows), HINT, bank.problem or None, notices)
 
 
@@ -200,7 +202,7 @@ def _seconds(when: When | None) -> float | None:
 Found = tuple[list[IndexRow], tuple[str, ...]]
 
 
-def _listed(view: View, asked: _Asked, own: str) -> Found:
+def _listed(_: Bank, view: View, asked: _Asked, own: str) -> Found:
     """Return entries by time: the answer without a query."""
     ascending = asked.order == "date_asc"
     found = entries.listed(
@@ -225,23 +227,26 @@ def _sections(view: View, places: Sequence[Place]) -> list[Place]:
     ]
 
 
-def _ranked(view: View, asked: _Asked, own: str) -> Found:
+def _ranked(bank: Bank, view: View, asked: _Asked, own: str) -> Found:
     """Return hits of the words of a query, by relevance or time."""
     parsed = parse(asked.query, filters.fields(view.manifest), times=False)
     scope = entries.scope(view.manifest, asked.wanted)
-    if parsed.conditions:
-        met = filters.scope(view.manifest, parsed.conditions, hidden=False)
-        scope = scope.narrowed(met.only or ())
+    others = [one for one in parsed.conditions if one.key != tiers.KEY]
+    if others:
+        met = filters.scope(view.manifest, others, hidden=False)
+        scope = entries.narrowed(view.manifest, scope, met.only or ())
     by_time = asked.order != "relevance"
     last = asked.offset + asked.limit
-    hits = view.engine.search(
-        parsed.question,
-        scope,
-        mode=asked.mode,
-        limit=max(last, _DEPTH) if by_time else last,
-        now=time.time(),
-        unit="sections" if asked.type == "section" else "entries",
-    ).hits
+    now = time.time()
+    unit: Unit = "sections" if asked.type == "section" else "entries"
+
+    def find(within: Scope, limit: int) -> SearchResult:
+        return view.engine.search(
+            parsed.question, within, mode=asked.mode, limit=limit, now=now, unit=unit
+        )
+
+    most = max(last, _DEPTH) if by_time else last
+    hits = trust_filter.search(bank, view, parsed.conditions, scope, most, find).hits
     if by_time:
         hits = tuple(hit for hit in hits if not hit.weak) or hits
         hits = tuple(sorted(hits, key=_time_of, reverse=asked.order == "date_desc"))

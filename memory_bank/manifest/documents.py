@@ -82,6 +82,12 @@ def passages(manifest: Manifest, rows: Collection[int]) -> dict[int, PassageRow]
     }
 
 
+def passages_of(manifest: Manifest, numbers: Collection[int]) -> dict[int, int]:
+    """Map the row of each passage of some documents to its document."""
+    sql = "SELECT row, document FROM passages WHERE document IN ({})"
+    return dict(manifest.chunked(sql, list(numbers)))
+
+
 def _section(
     line: int, end_line: int, headings: str, name: str, created: float, tokens: int
 ) -> Section:
@@ -99,6 +105,20 @@ def all_documents(manifest: Manifest) -> list[DocumentRow]:
     """Return every live document, by key."""
     rows = manifest.execute(f"SELECT {_COLUMNS} FROM documents WHERE {_LIVE} ORDER BY key")
     return [_document(row) for row in rows]
+
+
+class Version(NamedTuple):
+    """A document without its data."""
+
+    number: int
+    hash: str
+    hidden: bool
+
+
+def versions(manifest: Manifest) -> dict[str, Version]:
+    """Return every live document by key; faster than all rows."""
+    rows = manifest.execute(f"SELECT key, id, {HASH}, hidden FROM documents WHERE {_LIVE}")
+    return {key: Version(number, found, bool(hidden)) for key, number, found, hidden in rows}
 
 
 def titles(manifest: Manifest) -> list[tuple[str, str, str]]:

@@ -142,6 +142,26 @@ def listed(
     return found[offset : offset + limit]
 
 
+def count(manifest: Manifest, kind: str) -> int:
+    """Count the entries of a kind; archived ones are left out."""
+    columns, condition = _queries(Wanted(kinds=frozenset([kind])))[kind]
+    sql = f"SELECT count(*) FROM (SELECT {columns} WHERE {condition.text})"
+    (found,) = manifest.execute(sql, condition.values).fetchone()
+    return int(found)
+
+
+def changed_notes(manifest: Manifest, since: float) -> dict[str, float]:
+    """Map the keys of the notes that were created or changed since a time to when they were.
+
+    Archived ones are among them, notes of sessions are not.
+    """
+    sql = (
+        "SELECT d.key, max(d.created, d.updated) FROM documents AS d WHERE"
+        f" d.state IN ({DONE}, {PENDING}) AND max(d.created, d.updated) >= ? AND NOT ({_SESSION})"
+    )
+    return dict(manifest.execute(sql, (since,)))
+
+
 def place(manifest: Manifest, document: int, section: int = WHOLE) -> tuple[float, str]:
     """Return the time and the name by which a document, or an observation in it, is ordered."""
     sql = f"SELECT d.created, {_TIE} FROM documents AS d WHERE d.id = ?"
@@ -171,6 +191,16 @@ def scope(manifest: Manifest, wanted: Wanted) -> Scope:
             sql += f" AND NOT EXISTS (SELECT 1 FROM sections AS s WHERE {_OF_PASSAGE})"
         found.update(manifest.execute(sql, condition.values))
     return Scope(only=frozenset(found.values()), rows=frozenset(found))
+
+
+def narrowed(manifest: Manifest, within: Scope, wanted: Collection[int]) -> Scope:
+    """Return the intersection of a scope, with its passages, and some documents."""
+    scope = within.narrowed(wanted)
+    if scope.rows is None:
+        return scope
+    sql = "SELECT row, document FROM passages WHERE row IN ({})"
+    rows = [row for row, document in manifest.chunked(sql, list(scope.rows)) if document in scope]
+    return Scope(only=scope.only, rows=frozenset(rows))
 
 
 def named(manifest: Manifest, names: Collection[str]) -> dict[str, Entry]:

@@ -43,8 +43,10 @@ class LinkRow(NamedTuple):
     names: tuple[int, int]
     """Hashes of the names that it may mean, in order."""
 
-
-_FIELDS = LinkRow._fields
+    @property
+    def inside(self) -> bool:
+        """Whether it leads to a heading or block."""
+        return bool(self.heading or self.anchor)
 
 
 def outgoing(manifest: Manifest, document: int) -> list[LinkRow]:
@@ -73,9 +75,54 @@ def to_code(manifest: Manifest, file: str, start: str) -> list[LinkRow]:
     return _rows(manifest, f"{where} ORDER BY source.key, links.line", [file, start])
 
 
+def to_ghosts(manifest: Manifest, documents: Sequence[int] | None = None) -> list[LinkRow]:
+    """Return the links to ghosts of some documents, by default of all that are not hidden."""
+    where = f"links.dest IS NULL AND NOT links.ambiguous AND links.ghost <> '' AND {_LIVE}"
+    if documents is None:
+        return _rows(manifest, f"{where} AND NOT source.hidden ORDER BY source.key, links.id", [])
+    chosen = f"links.document IN ({','.join('?' * len(documents))})"
+    return _rows(manifest, f"{where} AND {chosen} ORDER BY source.key, links.id", documents)
+
+
 def all_links(manifest: Manifest) -> list[LinkRow]:
     """Return every link of every document."""
     return _rows(manifest, f"{_LIVE} ORDER BY source.key, links.line, links.id", [])
+
+
+def links_of(manifest: Manifest, keys: Iterable[str]) -> list[LinkRow]:
+    """Return the links of the documents with some keys."""
+    sql = (
+        f"SELECT {_COLUMNS} {_FROM} WHERE {_LIVE} AND source.key IN ({{}})"
+        " ORDER BY source.key, links.line, links.id"
+    )
+    return [_row(row) for row in manifest.chunked(sql, sorted(keys))]
+
+
+class Goal(NamedTuple):
+    """Where a link leads, without its text."""
+
+    dest_key: str
+    """Empty if no document has its name."""
+    ghost: str
+    """Name of the target if no document has it, else empty."""
+    ambiguous: bool
+    kind: str
+    inside: bool
+    """Whether it leads to a heading or block."""
+
+
+def goals(manifest: Manifest) -> dict[str, list[Goal]]:
+    """Return where the links of each document lead, in their order; faster than all links."""
+    sql = (
+        "SELECT source.key, coalesce(goal.key, ''), iif(goal.id, '', links.ghost), links.ambiguous,"
+        f" links.kind, links.heading <> '' OR links.anchor <> '' {_FROM} WHERE {_LIVE}"
+        " ORDER BY source.key, links.line, links.id"
+    )
+    found: dict[str, list[Goal]] = {}
+    for source, dest, ghost, ambiguous, kind, inside in manifest.execute(sql):
+        goal = Goal(dest, ghost, bool(ambiguous), kind, bool(inside))
+        found.setdefault(source, []).append(goal)
+    return found
 
 
 def edges(manifest: Manifest) -> list[tuple[str, str, str]]:
@@ -167,9 +214,7 @@ def _rows(manifest: Manifest, where: str, values: Sequence[Any]) -> list[LinkRow
 
 
 def _row(row: tuple[Any, ...]) -> LinkRow:
-    *fields, first, second = row
-    found = dict(zip(_FIELDS, [*fields, (first, second)], strict=True))
-    found["ghost"] = "" if found["dest"] else found["ghost"]
-    found["ambiguous"] = bool(found["ambiguous"])
-    found["dest_key"] = found["dest_key"] or ""
-    return LinkRow(**found)
+    *fields, ghost, ambiguous, dest, dest_key, first, second = row
+    shown = "" if dest else ghost
+    rest = (shown, bool(ambiguous), dest, dest_key or "", (first, second))
+    return LinkRow._make((*fields, *rest))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
 from memory_bank.manifest import neighbourhood
 from memory_bank.manifest.manifest import DONE, PENDING, SEPARATOR, Manifest
@@ -18,6 +19,12 @@ IS_OBSERVATION = (
     f" AND f.ordinal = s.ordinal AND f.key = '{OBS_TYPE}')"
 )
 """Condition of a section `s`."""
+WORK_TOKENS = (
+    "(SELECT max(CAST(f.value AS INTEGER)) FROM section_fields AS f WHERE f.document = s.document"
+    " AND f.ordinal = s.ordinal AND f.key = 'discovery_tokens' AND length(f.value) < 10"
+    " AND f.value NOT GLOB '*[^0-9]*')"
+)
+"""The tokens of the events of which a section `s` was made; NULL if it doesn't say."""
 _OF_PASSAGE = "passages AS p JOIN sections AS s ON s.document = p.document AND ordinal = section"
 
 
@@ -25,6 +32,26 @@ def any_observation(manifest: Manifest) -> bool:
     """Tell whether any section may be an observation."""
     sql = f"SELECT 1 FROM sections AS s WHERE {NAMED} LIMIT 1"
     return manifest.execute(sql).fetchone() is not None
+
+
+class Work(NamedTuple):
+    """Estimated tokens of all observations."""
+
+    observations: int
+    read: int
+    """To read them."""
+    work: int
+    """Of the events that they were made of."""
+
+
+def work(manifest: Manifest) -> Work:
+    """Return the tokens of all observations that are not archived."""
+    sql = (
+        f"SELECT count(*), coalesce(sum(s.tokens), 0), coalesce(sum({WORK_TOKENS}), 0)"
+        " FROM sections AS s JOIN documents AS d ON d.id = s.document"
+        f" WHERE {IS_OBSERVATION} AND d.state IN ({DONE}, {PENDING}) AND NOT d.hidden"
+    )
+    return Work(*map(int, manifest.execute(sql).fetchone()))
 
 
 def observed(manifest: Manifest, rows: Collection[int]) -> dict[int, int]:

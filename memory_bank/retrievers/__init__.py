@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -24,6 +25,13 @@ class RetrieverSet:
         self._owner = owner
         self._settings = settings
         self._loaded: dict[str, Retriever | None] = {}
+        self._lenders: Sequence[Path] = ()
+
+    def borrow(self, indices: Sequence[Path]) -> None:
+        """Let retrievers take what is slow to compute from indices in other folders."""
+        self._lenders = indices
+        for one in self._loaded.values():
+            self._lend(one)
 
     @property
     def fingerprint(self) -> str:
@@ -35,7 +43,9 @@ class RetrieverSet:
         """Return a retriever; None when it is turned off. Raises EmbedderUnavailable."""
         if name not in self._loaded:
             folder = self._folder / name
-            self._loaded[name] = module(name).load(folder, self._owner, self._settings)
+            found = module(name).load(folder, self._owner, self._settings)
+            self._lend(found)
+            self._loaded[name] = found
         return self._loaded[name]
 
     def all(self) -> tuple[list[Retriever], str]:
@@ -49,6 +59,11 @@ class RetrieverSet:
             else:
                 found += [retriever] if retriever is not None else []
         return found, missing
+
+    def _lend(self, retriever: Retriever | None) -> None:
+        borrow = getattr(retriever, "borrow", None)
+        if self._lenders and borrow is not None:
+            borrow(self._lenders)
 
     def close(self) -> None:
         """Close all files."""

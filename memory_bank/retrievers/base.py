@@ -43,6 +43,9 @@ class Question(NamedTuple):
     """Words and phrases that a passage must not have."""
     preferred: tuple[str, ...] = ()
     """Phrases that increase the score of a passage."""
+    rarities: Mapping[str, float] | None = None
+    """Rarity of each word (a stem, or a bigram) in several indices together, so that the scores of
+    all of them can be compared; without it, each index uses its own."""
 
     @property
     def strict(self) -> bool:
@@ -84,7 +87,10 @@ class Scope:
         return self.only is not None or bool(self.without) or self.rows is not None
 
     def narrowed(self, documents: Collection[int]) -> "Scope":
-        """Return the intersection of this scope and some documents."""
+        """Return the intersection of this scope and some documents; passages are left alone.
+
+        Of a scope with `rows`, `manifest.entries.narrowed` also leaves out those of others.
+        """
         only = frozenset(document for document in documents if document in self)
         return Scope(only=only, rows=self.rows)
 
@@ -149,6 +155,9 @@ class Matches:
 
 class Retriever(Protocol):
     """An index of passages that the indexer fills and the search engine queries.
+
+    It may also have a method `borrow(indices)`, to take what is slow to compute from the indices in
+    other folders, which need not exist.
 
     All methods raise IndexDamaged when the index is missing or broken; `clear` repairs that.
     """

@@ -16,7 +16,7 @@ from memory_bank.setting_sections import Memory
 
 _EXTRA_CANDIDATES = 16
 """Candidates beyond the limit, since superseded ones move down."""
-_SUPERSEDED_FACTOR = 0.5
+SUPERSEDED_FACTOR = 0.5
 """Factor for the score of a superseded note."""
 _SUCCESSOR_FACTOR = 1.01
 """Factor from the score of a superseded note to that of its successor, if that was lower."""
@@ -24,6 +24,9 @@ _SESSION_FACTOR = 0.8
 """Factor for the score of a session or observation; recency's boost doesn't make up for it."""
 _NO_PARTS: Mapping[int, int] = MappingProxyType({})
 
+Trusted = Callable[[Collection[str]], Mapping[str, float]]
+Stale = Callable[[Mapping[int, int]], Mapping[int, str]]
+"""Returns why passages are stale, given as row and document; only those that are."""
 Accesses = Callable[[Collection[str]], Mapping[str, Access]]
 
 
@@ -32,7 +35,7 @@ class Candidate:
 
     __slots__ = (
         "access", "boosts", "document", "factor", "likelihood", "relevance", "row", "score",
-        "superseded_by",
+        "stale", "superseded_by",
     )  # fmt: skip
 
     def __init__(self, document: int, row: int, score: float) -> None:
@@ -45,6 +48,7 @@ class Candidate:
         self.boosts: list[Reason] = []
         self.access: Access = NEVER
         self.superseded_by = ""
+        self.stale = ""
         self.relevance = self.likelihood = 0.0
 
     @property
@@ -70,13 +74,15 @@ def select(
     settings: Memory,
     limit: int,
     parts: Mapping[int, int] = _NO_PARTS,
+    most: float = 1.0,
 ) -> list[Candidate]:
     """Return the documents that can be among the best after boosts.
 
     `parts` maps passages to a part of their document, which is then a candidate of its own.
+    `most` is the largest factor besides those of `boosts`.
     """
     last = limit + (_EXTRA_CANDIDATES if neighbourhood.any_supersedes(manifest) else 0)
-    span = boosts.upper_bound(settings)
+    span = boosts.upper_bound(settings) * most
     if sections.any_observation(manifest):
         span /= _SESSION_FACTOR
     owner, scores = ranking.owner, ranking.scores
@@ -128,6 +134,16 @@ def boost(
                 candidate.boost(name, "boost", factor)
 
 
+def boost_trusted(manifest: Manifest, found: Collection[Candidate], trusted: Trusted) -> None:
+    """Boost candidates by how far their documents are to be trusted."""
+    rows = documents.documents(manifest, {one.document for one in found})
+    factors = trusted([row.key for row in rows.values()])
+    for candidate in found if factors else ():
+        row = rows.get(candidate.document)
+        if row is not None and row.key in factors:
+            candidate.boost("trust", "by its commits", factors[row.key])
+
+
 def rank_sessions(manifest: Manifest, found: Collection[Candidate]) -> None:
     """Rank notes of sessions below others that match as well: these were written to be kept."""
     numbers = {one.document for one in found}
@@ -135,6 +151,15 @@ def rank_sessions(manifest: Manifest, found: Collection[Candidate]) -> None:
     for candidate in found if recorded else ():
         if candidate.document in recorded:
             candidate.boost("session", "below other notes", _SESSION_FACTOR)
+
+
+def rank_stale(found: Collection[Candidate], stale: Stale, weight: float) -> None:
+    """Rank passages lower whose cited code changed."""
+    reasons = stale({one.row: one.document for one in found})
+    for candidate in found if reasons else ():
+        if candidate.row in reasons:
+            candidate.stale = reasons[candidate.row]
+            candidate.boost("stale", candidate.stale, weight)
 
 
 def rank_superseded(manifest: Manifest, found: Collection[Candidate]) -> None:
@@ -147,7 +172,7 @@ def rank_superseded(manifest: Manifest, found: Collection[Candidate]) -> None:
     for old, (new, path) in neighbourhood.superseded(manifest, of.keys()).items():
         for candidate in of[old]:
             candidate.superseded_by = path
-            candidate.boost("superseded", f"by {path}", _SUPERSEDED_FACTOR)
+            candidate.boost("superseded", f"by {path}", SUPERSEDED_FACTOR)
         best = max(candidate.score for candidate in of[old])
         successor = max(of.get(new, ()), key=attrgetter("score"), default=None)
         if successor is not None and 0 < successor.score <= best:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Literal, NamedTuple, cast
 
 from memory_bank.activity.access import NEVER, Access
@@ -11,12 +12,12 @@ from memory_bank.manifest import documents, neighbourhood, sections
 from memory_bank.manifest.documents import DocumentRow, PassageRow
 from memory_bank.manifest.manifest import Manifest, filled_key
 from memory_bank.retrievers import RetrieverSet, in_mode
-from memory_bank.retrievers.base import Matches, Question, Retriever, Scope
+from memory_bank.retrievers.base import Matches, Question, Retriever, Scale, Scope
 from memory_bank.retrievers.keyword.analyzer import weighted_stems
 from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.retrievers.vectors import DISABLED
 from memory_bank.search import candidates
-from memory_bank.search.candidates import Accesses, Candidate
+from memory_bank.search.candidates import Accesses, Candidate, Stale, Trusted
 from memory_bank.search.fusion import Ranked, by_ranks
 from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.ranking import Evidence, ExtraMatches, rank
@@ -38,6 +39,7 @@ _RANK_EXPONENT = 8
 otherwise be worth a dozen places at the top."""
 _MAX_ALSO = 3
 """Maximum number of other sections of a note in its hit."""
+_NO_SCALES: Mapping[str, Scale] = MappingProxyType({})
 
 
 Unit = Literal["documents", "entries", "sections"]
@@ -62,6 +64,10 @@ class Hit(NamedTuple):
     superseded_by: str = ""
     weak: bool = False
     """Whether its likelihood is too low for an answer."""
+    stale: str = ""
+    """Why the code that its section cites is no longer as it was."""
+    rank: float = 0.0
+    """What it is ranked by: its score after boosts."""
 
 
 class SearchResult(NamedTuple):
@@ -102,28 +108,33 @@ class Engine:
         now: float,
         min_score: float = 0.0,
         unit: Unit = "documents",
+        trusted: Trusted | None = None,
+        stale: Stale | None = None,
+        scales: Mapping[str, Scale] = _NO_SCALES,
     ) -> SearchResult:
         """Return the best documents in scope for a question, at most `limit`.
 
         Those whose likelihood is too low for an answer come last and are marked as weak. With the
         unit `entries`, each observation in a document is a hit of its own besides the document;
-        with `sections`, each section is, and documents are not grouped at all.
+        with `sections`, each section is, and documents are not grouped at all. `trusted` returns
+        factors of documents by their keys, at most 1 + the setting `trust_boost`; `stale` says why
+        passages are stale, which are ranked lower by the setting `stale_weight`.
         """
         if scope.only is not None and not scope.only:
             return SearchResult((), mode)
         if not question.text.strip() and not question.strict:
-            return SearchResult(self._newest(scope, limit), mode)
+            return SearchResult(self._newest(scope, limit, stale), mode)
         results = self._query(question, scope, mode)
+        for name, matches in results.matches.items():
+            matches.scale = scales.get(name, matches.scale)
         used = "lexical" if results.reason else mode
         ranking = self._rank(results, question, scope)
         settings = self._settings.memory
         parts = _PARTS[unit](self._manifest, ranking.scores)
-        found = candidates.select(self._manifest, ranking, settings, limit, parts)
-        candidates.boost(
-            self._manifest, found, self._accesses, settings, now, by_section=unit == "sections"
-        )
-        candidates.rank_sessions(self._manifest, found)
-        candidates.rank_superseded(self._manifest, found)
+        most = 1 + self._settings.search.trust_boost if trusted else 1.0
+        most /= settings.stale_weight if stale else 1.0
+        found = candidates.select(self._manifest, ranking, settings, limit, parts, most)
+        self._boost(found, now, unit, trusted, stale)
         words = len(weighted_stems(question.text))
         by_words = "keyword" in results.matches
         candidates.judge(found, ranking, words, by_words=by_words)
@@ -141,6 +152,37 @@ class Engine:
         )
         hits = self._hits(ranked[:limit], ranking, also=unit == "documents")
         return SearchResult(hits, used, results.reason)
+
+    def word_counts(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
+        """Count all passages, and those that have each word: a stem, or a bigram."""
+        return self._keyword_index().counts(words)
+
+    def best_scores(self, question: Question) -> dict[str, float]:
+        """Return the best scores of words that a question has, by retriever."""
+        names = ("keyword", "notes")
+        return {
+            name: cast("KeywordIndex", self._retrievers.get(name)).best(question) for name in names
+        }
+
+    def _boost(
+        self,
+        found: Sequence[Candidate],
+        now: float,
+        unit: Unit,
+        trusted: Trusted | None,
+        stale: Stale | None,
+    ) -> None:
+        """Multiply the scores of candidates by all factors."""
+        settings = self._settings.memory
+        candidates.boost(
+            self._manifest, found, self._accesses, settings, now, by_section=unit == "sections"
+        )
+        if trusted is not None:
+            candidates.boost_trusted(self._manifest, found, trusted)
+        if stale is not None:
+            candidates.rank_stale(found, stale, settings.stale_weight)
+        candidates.rank_sessions(self._manifest, found)
+        candidates.rank_superseded(self._manifest, found)
 
     def _query(self, question: Question, scope: Scope, mode: str) -> RetrieverMatches:
         """Query the retrievers of a mode; if `semantic` is unavailable, those of `lexical`."""
@@ -190,16 +232,25 @@ class Engine:
     def _keyword_index(self) -> KeywordIndex:
         return cast("KeywordIndex", self._retrievers.get("keyword"))
 
-    def _newest(self, scope: Scope, limit: int) -> tuple[Hit, ...]:
+    def _newest(self, scope: Scope, limit: int, stale: Stale | None) -> tuple[Hit, ...]:
         """Return the newest documents in scope: the answer to a query of conditions only."""
         if scope.only is None:
             return ()
         found = documents.newest(self._manifest, scope, limit)
         places = documents.first_passages(self._manifest, [one.number for one in found])
         seen = self._accesses([one.known_as for one in found])
+        why = stale({one.row: number for number, one in places.items()}) if stale else {}
         reasons = (Reason("conditions", "meets them all; the newest first", 1.0),)
         return tuple(
-            Hit(one, 1.0, reasons, places[one.number], (), seen.get(one.known_as, NEVER))
+            Hit(
+                one,
+                1.0,
+                reasons,
+                places[one.number],
+                (),
+                seen.get(one.known_as, NEVER),
+                stale=why.get(places[one.number].row, ""),
+            )
             for one in found
             if one.number in places
         )
@@ -281,6 +332,8 @@ class Engine:
                 access=candidate.access,
                 superseded_by=candidate.superseded_by,
                 weak=candidate.weak,
+                stale=candidate.stale,
+                rank=candidate.score,
             )
             for candidate in best
             if candidate.document in rows and candidate.row in places

@@ -9,11 +9,11 @@ from memory_bank import notes
 from memory_bank.errors import BadInput
 from memory_bank.manifest.filters import Condition
 from memory_bank.retrievers.base import Question
-from memory_bank.search import time_words
+from memory_bank.search import tiers, time_words
 from memory_bank.search.periods import moment
 from memory_bank.search.time_words import TimeWords
 
-KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links"])
+KEYS = frozenset(["tag", "type", "status", "since", "before", "in", "links", tiers.KEY])
 """Keys of conditions, in addition to those of the bank's front matter."""
 _MAX_CHARACTERS = 10_000
 """Maximum number of characters of a query that are read."""
@@ -23,7 +23,7 @@ _MASK = "\x00"
 """Stands for each character of a phrase where words of time are looked for."""
 SYNONYMS = {"tags": "tag", "after": "since", "folder": "in", "link": "links"}
 
-_PART = re.compile(
+PART = re.compile(
     r"""(?P<negated>(?<!\S)-)?
         (?:(?P<key>[^\s:"'()\[\]{}]+):(?P<quoted_value>"[^"]*")
           |(?P<word_key>[^\s:"'()\[\]{}]+):(?P<value>[^\s"]+)
@@ -110,12 +110,12 @@ class _Parts(NamedTuple):
 
 def _parts(text: str, fields: Collection[str], now: datetime) -> _Parts:
     found = _Parts([], [], [], [], [], [])
-    for part in _PART.finditer(text):
+    for part in PART.finditer(text):
         negated = part["negated"] is not None
         key = part["key"] or part["word_key"]
         if key:
             value = (part["quoted_value"] or part["value"]).strip('"')
-            condition = _condition(key, value, fields, now)
+            condition = condition_of(key, value, fields, now)
             if condition:
                 found.conditions.append(Condition(condition.key, condition.value, negated))
                 continue
@@ -152,7 +152,8 @@ def conditions(
     return tuple(found)
 
 
-def _condition(key: str, value: str, fields: Collection[str], now: datetime) -> Condition | None:
+def condition_of(key: str, value: str, fields: Collection[str], now: datetime) -> Condition | None:
+    """Return the condition that a key and a value are; None if they are words."""
     name = key.lower()
     name = SYNONYMS.get(name, name)
     if name in {"since", "before"}:
@@ -160,6 +161,8 @@ def _condition(key: str, value: str, fields: Collection[str], now: datetime) -> 
             return Condition(name, moment(value, now))
         except BadInput:
             return None
+    if name == tiers.KEY:  # never a key of front matter: notes can't say it of themselves
+        return Condition(name, value) if tiers.tiers_of(value) else None
     if name in KEYS or name in fields:
         return Condition(name, value)
     return None

@@ -10,6 +10,7 @@ from memory_bank.manifest import documents, filters
 from memory_bank.manifest.filters import Condition
 from memory_bank.manifest.manifest import Manifest
 from memory_bank.notes.dates import iso
+from memory_bank.search import tiers
 from memory_bank.search.query import KEYS, SYNONYMS, Unread
 from memory_bank.search.time_words import TimeWords
 from memory_bank.similar_names import did_you_mean, similar_names
@@ -64,7 +65,12 @@ def _of_keys(manifest: Manifest, unread: Collection[Unread]) -> Iterator[str]:
     known = {*KEYS, *SYNONYMS, *filters.fields(manifest)}
     for one in unread:
         key = one.key.lower()
-        if SYNONYMS.get(key, key) in KEYS:
+        if key == tiers.KEY:
+            yield (
+                f"{one.key}:{one.value} was read as a word: write one of"
+                f" {', '.join((*tiers.TIERS, tiers.UNKNOWN))}, or {key}:>={tiers.HUMAN}"
+            )
+        elif SYNONYMS.get(key, key) in KEYS:
             yield (
                 f"{one.key}:{one.value} was read as a word, since {one.value!r} is no time;"
                 f' write {key}:7d, {key}:2026-05-08 or {key}:"last week"'
@@ -78,7 +84,7 @@ def _of_keys(manifest: Manifest, unread: Collection[Unread]) -> Iterator[str]:
 def _of_values(manifest: Manifest, condition: Condition) -> Iterator[str]:
     """Yield a remark for each value of a condition that no note has."""
     key, value = condition.key, condition.value
-    if not isinstance(value, str) or key == "links":
+    if not isinstance(value, str) or key in {"links", tiers.KEY}:
         return
     for one in filter(None, map(str.strip, value.split(","))):
         if filters.met_by_any(manifest, key, one):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -356,8 +358,18 @@ def test_damage_to_any_file_is_noticed_or_harmless_and_clearing_mends(
         for note, text in TEXTS.items():
             assert ask(reopened, text)[0] == note, name
         reopened.close()
-        shutil.rmtree(folder)
+        remove(folder)
         shutil.copytree(tmp_path / "whole", folder)
+
+
+def remove(folder: Path) -> None:
+    """Remove the folder of a closed index, in which threads of a library may still end."""
+    for _ in range(50):
+        with suppress(OSError):
+            shutil.rmtree(folder)
+            return
+        time.sleep(0.1)
+    shutil.rmtree(folder)
 
 
 def test_nothing_waits_for_ever(make: Make) -> None:

@@ -6,20 +6,18 @@ Each unit has its own folder, since word statistics (document frequency, mean le
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import NamedTuple
 
 import tantivy
 from tantivy import Document, Query, SchemaBuilder
 
 from memory_bank.errors import IndexDamaged, StorageFailed
 from memory_bank.retrievers.base import Entry, Matches, Question, Scope, Unit
-from memory_bank.retrievers.keyword.analyzer import cleaned, grams, identifier_parts
 from memory_bank.retrievers.keyword.checksums import ChecksumVerifier, Signature
 from memory_bank.retrievers.keyword.compaction import in_small_segments, large_merge_is_due
-from memory_bank.retrievers.keyword.query_builder import FIELDS, TITLE, KeywordQuery
+from memory_bank.retrievers.keyword.fields import FIELDS, GRAMS, fields_of, forget
+from memory_bank.retrievers.keyword.query_builder import TITLE, KeywordQuery
 
 MODES = ("lexical", "hybrid")
 _HEAP = 50_000_000
@@ -33,7 +31,7 @@ def _schema() -> tantivy.Schema:
         .add_unsigned_field("row", indexed=True, fast=True)
         .add_unsigned_field("document", indexed=True, fast=True)
         .add_unsigned_field("words", fast=True)
-        .add_text_field("grams", tokenizer_name="whitespace")
+        .add_text_field(GRAMS, tokenizer_name="whitespace")
     )
     for field in (*FIELDS, TITLE):
         builder = builder.add_text_field(field, tokenizer_name="en_stem")
@@ -100,7 +98,7 @@ class KeywordIndex:
                 self._writer.wait_merging_threads()
             finally:
                 self._writer = None
-                _analyzed.cache_clear()
+                forget()
             self._opened().reload()
             self._loaded = self._checksums.record()
 
@@ -137,6 +135,18 @@ class KeywordIndex:
         """Map documents to the share of the question's names that their titles have."""
         with _guarded(self._folder):
             return KeywordQuery(self._searcher(), self._schema, question, Scope()).title_matches()
+
+    def best(self, question: Question) -> float:
+        """Return the best score that a question has in the whole index."""
+        with _guarded(self._folder):
+            return KeywordQuery(self._searcher(), self._schema, question, Scope()).best()
+
+    def counts(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
+        """Count all texts, and those that have each word: a stem, or a bigram."""
+        with _guarded(self._folder):
+            searcher = self._searcher()
+            asked = KeywordQuery(searcher, self._schema, Question(""), Scope())
+            return searcher.num_docs, asked.counts(words)
 
     def check(self) -> None:
         """Raise IndexDamaged unless the index can be opened and read."""
@@ -197,46 +207,21 @@ class KeywordIndex:
 
     def _document(self, entries: Sequence[Entry], row: int) -> Document:
         first = entries[0]
-        headings = [heading for e in entries for heading in e.headings if heading != first.title]
-        about = "\n".join(entry.about for entry in entries if entry.about)
-        keywords = "\n".join(entry.keywords for entry in entries if entry.keywords)
-        above = "\n".join((first.title, *dict.fromkeys(headings)))
-        parts = [_analyzed(text) for text in (above, *(entry.text for entry in entries))]
+        texts = fields_of(
+            first.title,
+            [(entry.headings, entry.text) for entry in entries],
+            keywords="\n".join(entry.keywords for entry in entries if entry.keywords),
+            about="\n".join(entry.about for entry in entries if entry.about),
+        )
         fields = {
             "row": row,
             "document": first.document,
             "words": sum(entry.words for entry in entries),
             TITLE: first.title,
-            "body": "\n".join((above, *(part.text for part in parts[1:]), keywords)),
-            "about": about,
-            "identifiers": " ".join(
-                filter(
-                    None,
-                    (
-                        *(part.identifiers for part in parts),
-                        identifier_parts(f"{keywords}\n{about}"),
-                    ),
-                )
-            ),
-            "grams": " ".join(filter(None, (part.grams for part in parts))),
+            **texts,
         }
         # The schema must be given: an int typed without it kills tantivy's worker and the batch.
         return Document.from_dict({k: v for k, v in fields.items() if v != ""}, self._schema)
-
-
-class _Analyzed(NamedTuple):
-    """A text with the derived text of other fields."""
-
-    text: str
-    identifiers: str
-    grams: str
-
-
-@lru_cache(maxsize=1 << 15)
-def _analyzed(text: str) -> _Analyzed:
-    """Analyze a text; cached for a batch, since both units index every passage."""
-    plain = cleaned(text)
-    return _Analyzed(plain, identifier_parts(plain), grams(plain))
 
 
 @contextmanager

@@ -5,10 +5,9 @@ tantivy's own query parser would misread plain text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
 from itertools import islice
-from math import log
 from operator import neg
 from typing import cast
 
@@ -25,15 +24,15 @@ from memory_bank.retrievers.keyword.analyzer import (
     stems,
     weighted_stems,
 )
+from memory_bank.retrievers.keyword.fields import FIELDS, GRAMS
+from memory_bank.retrievers.keyword.rarity import expected, rarity
 
-FIELDS = {"body": 1.0, "identifiers": 0.3, "about": 0.4}
-"""Stemmed fields and their weights; the body has the title and the headings, too."""
 TITLE = "title"
 """The field of titles alone, for names."""
 
 _TEXT_FIELD = "body"
 """The field for proximity and document frequency."""
-_PROXIMITY, _SLOP = 0.2, 2
+PROXIMITY, SLOP = 0.2, 2
 """Weight of two adjacent words of the question that are near each other in the text, and the
 maximum distance there."""
 _PROXIMITY_DEPTH = 100
@@ -47,12 +46,9 @@ _MIN_LETTERS, _TWO_EDITS_FROM, _MAX_UNKNOWN = 4, 7, 8
 such words, beginnings and paths in a question: each one scans the dictionary."""
 _PATH_WEIGHT = 3.0
 """Weight of a path of the question that a document names in its metadata."""
-_PERFECT_CAP = 2.8
+PERFECT_CAP = 2.8
 """Maximum score of a perfect match, as a multiple of the best score in the whole index: in a
 question of many rare words, no passage has nearly all of them."""
-_FEW_DOCUMENTS = 20
-"""Number of documents at which a word that none has counts halfway between its rarity and half the
-rarity of a word that one document has."""
 _PREFERRED_WEIGHT = 2.0
 """Weight of a quoted phrase in a question that is a sentence."""
 
@@ -98,22 +94,30 @@ class KeywordQuery:
         if self._scope.bounded:
             hits = self._searcher.search(query, 1, count=False).hits
             best = hits[0][0] if hits else 0.0
-        return Scale(0.0, min(perfect, _PERFECT_CAP * best))
+        return Scale(0.0, min(perfect, PERFECT_CAP * best))
 
     def _expected_rarity(self, stem: str) -> float:
-        """Return what a word adds to the score of a perfect passage.
-
-        A word that no document has counts as the rarest one. In a small bank it counts less, since
-        few documents lack many words of any question.
-        """
+        """Return what a word adds to the score of a perfect passage."""
         counts = {field: self._searcher.doc_freq(field, stem) for field in FIELDS}
+        documents = self._searcher.num_docs
         if any(counts.values()):
             return max(
-                FIELDS[field] * self._rarity(count) for field, count in counts.items() if count
+                FIELDS[field] * rarity(count, documents) for field, count in counts.items() if count
             )
-        documents = self._searcher.num_docs
-        absent, single = self._rarity(0), self._rarity(1)
-        return (documents * absent + _FEW_DOCUMENTS * single / 2) / (documents + _FEW_DOCUMENTS)
+        return expected(0, documents)
+
+    def best(self) -> float:
+        """Return the best score in the whole index; 0 if nothing matches."""
+        query = self._query()
+        hits = self._searcher.search(query, 1, count=False).hits if query is not None else ()
+        return float(hits[0][0]) if hits else 0.0
+
+    def counts(self, words: Collection[str]) -> dict[str, int]:
+        """Count the texts that have each word; those of other fields than one's own count, too."""
+        fields = (*FIELDS, GRAMS)
+        return {
+            word: max(self._searcher.doc_freq(field, word) for field in fields) for word in words
+        }
 
     def title_matches(self) -> dict[int, float]:
         """Map documents to the share of the question's names that their titles have.
@@ -155,13 +159,16 @@ class KeywordQuery:
         """Build the query of the words and phrases; None if there are none."""
         question = self._question
         parts = [(Occur.Should, query) for query in self._term_queries()]
-        parts += [(Occur.Should, query) for query in self._similar_queries()]
-        parts += [(Occur.Should, query) for query in self._path_queries()]
         parts += [
-            (Occur.Should, self._term("grams", gram)) for gram in grams(question.text).split()
+            (Occur.Should, self._weighted(GRAMS, gram, 1.0))
+            for gram in grams(question.text).split()
         ]
-        for phrase in question.preferred:
-            parts.append((Occur.Should, Query.boost_query(self._phrase(phrase), _PREFERRED_WEIGHT)))
+        if question.rarities is None:
+            parts += [(Occur.Should, query) for query in self._similar_queries()]
+            parts += [(Occur.Should, query) for query in self._path_queries()]
+            for phrase in question.preferred:
+                weighted = Query.boost_query(self._phrase(phrase), _PREFERRED_WEIGHT)
+                parts.append((Occur.Should, weighted))
         parts += [(Occur.Must, self._phrase(phrase)) for phrase in question.required]
         if not parts and question.excluded:
             parts = [(Occur.Should, Query.all_query())]
@@ -171,14 +178,28 @@ class KeywordQuery:
     def _term_queries(self) -> Iterator[Query]:
         for word in self._stems:
             for field, weight in FIELDS.items():
-                yield Query.boost_query(self._term(field, word.stem), weight * word.weight)
+                yield self._weighted(field, word.stem, weight * word.weight)
+
+    def _weighted(self, field: str, word: str, weight: float) -> Query:
+        """Match a word in a field; a given rarity replaces the index's own."""
+        given = self._question.rarities
+        if given is not None:
+            count = self._searcher.doc_freq(field, word)
+            weight *= given.get(word, 0.0) / self._rarity(count) if count else 0.0
+        return Query.boost_query(self._term(field, word), weight)
 
     def _proximity_queries(self) -> Iterator[Query]:
         """Match adjacent words of the question that are near each other in the text."""
         for pair in adjacent_stems(self._question.text):
             if min(map(self._document_frequency, pair)) <= _MAX_DOCUMENTS:
-                phrase = Query.phrase_query(self._schema, _TEXT_FIELD, list(pair), slop=_SLOP)
-                yield Query.boost_query(phrase, _PROXIMITY)
+                phrase = Query.phrase_query(self._schema, _TEXT_FIELD, list(pair), slop=SLOP)
+                yield Query.boost_query(phrase, PROXIMITY * self._share_of_own(pair))
+
+    def _share_of_own(self, pair: tuple[str, str]) -> float:
+        """Return the given rarity of two words as a share of the index's own, which is replaced."""
+        given = self._question.rarities
+        own = sum(self._rarity(self._document_frequency(word)) for word in pair)
+        return sum(given.get(word, 0.0) for word in pair) / own if given is not None else 1.0
 
     def _similar_queries(self) -> Iterator[Query]:
         """Match words that resemble, or begin with, a word that no document has, and `word*`."""
@@ -213,12 +234,11 @@ class KeywordQuery:
         return any(self._searcher.doc_freq(field, stem) for field in FIELDS)
 
     def _rarity(self, count: int) -> float:
-        """Return BM25's inverse document frequency, as tantivy computes it.
+        """Return the rarity of a word that so many texts have.
 
-        The count includes deleted documents until their segments are merged.
+        The count includes deleted ones until their segments are merged.
         """
-        documents = max(self._searcher.num_docs, count)
-        return log(1 + (documents - count + 0.5) / (count + 0.5))
+        return rarity(count, self._searcher.num_docs)
 
     def _document_frequency(self, stem: str) -> int:
         if stem not in self._frequencies:

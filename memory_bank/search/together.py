@@ -1,0 +1,61 @@
+"""Make the scores of several indices comparable: one rarity of each word, one scale for all.
+
+Each index's own rarities and its own best score would overrate the hits of the one that knows
+least of the question: what is rare there is common elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from memory_bank.retrievers.base import Scale
+from memory_bank.retrievers.keyword import rarity
+from memory_bank.retrievers.keyword.analyzer import grams, weighted_stems
+from memory_bank.retrievers.keyword.query_builder import PERFECT_CAP
+
+COSINES = Scale(0.09, 0.41)
+"""The scale of cosines for all indices: the usual mean, and four usual deviations above it."""
+
+
+class WordCounts(NamedTuple):
+    """How many passages an index has, and how many have each word."""
+
+    size: int
+    passages: Mapping[str, int]
+
+
+class Together(NamedTuple):
+    """What the scores of one question have in common in several indices."""
+
+    rarities: Mapping[str, float]
+    """By word: a stem, or a bigram; of a word that nobody has, what a perfect passage gets."""
+    scales: Mapping[str, Scale]
+    """By retriever."""
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a question that are counted: stems, and bigrams."""
+    return list(dict.fromkeys([word.stem for word in weighted_stems(text)] + grams(text).split()))
+
+
+def rarities(words: Iterable[str], counts: Sequence[WordCounts]) -> dict[str, float]:
+    """Return the rarity of each word among the passages of all indices."""
+    size = sum(one.size for one in counts)
+    total: Counter[str] = Counter()
+    for one in counts:
+        total.update(one.passages)
+    return {word: rarity.expected(total[word], size) for word in words}
+
+
+def together(
+    text: str, known: Mapping[str, float], best: Sequence[Mapping[str, float]]
+) -> Together:
+    """Return the common scales of a question's text, from the best scores in each index."""
+    perfect = sum(word.weight * known.get(word.stem, 0.0) for word in weighted_stems(text))
+    scales = {"vectors": COSINES}
+    for name in ("keyword", "notes"):
+        most = max((scores.get(name, 0.0) for scores in best), default=0.0)
+        scales[name] = Scale(0.0, min(perfect, PERFECT_CAP * most) if perfect else most)
+    return Together(known, scales)
