@@ -10,16 +10,19 @@ from memory_bank.actions.former_state import former_state
 from memory_bank.actions.linked_notes import LinkShown, shown
 from memory_bank.bank import Bank, View
 from memory_bank.codebase import Codebase
+from memory_bank.errors import NoRepository
 from memory_bank.index.report import Progress, SyncReport
 from memory_bank.inotify import problem
 from memory_bank.layout import LEFT_ALONE
-from memory_bank.lint import broken_link, same_id, secret
-from memory_bank.lint.base import Context, Finding, findings
-from memory_bank.lint.secret import SecretPlace
+from memory_bank.lint import broken_link, same_id
+from memory_bank.lint.base import Context, Finding, Severity, findings
 from memory_bank.manifest import documents
 from memory_bank.repo import git
+from memory_bank.repo.work_tree import work_tree_of
 
-_LISTED = frozenset({"unindexed", "fault", "broken-link", "odd-name", "same-id", "secret"})
+_LINKS = frozenset({"broken-link", "ambiguous-link"})
+_FAULTS = frozenset({"fault", "bad-front-matter"})
+_LISTED = _LINKS | _FAULTS | {"unindexed", "odd-name", "same-id", "secret"}
 """Rules whose findings have a separate list, with more fields, in `Health`."""
 
 
@@ -49,6 +52,17 @@ class Duplicates:
 
 
 @dataclass(frozen=True, slots=True)
+class SecretPlace:
+    """The place of a secret, without its value."""
+
+    path: str
+    line: int
+    kind: str
+    hash: str
+    """The hash to put into `secrets.allow`."""
+
+
+@dataclass(frozen=True, slots=True)
 class CodeHealth:
     """The state of what is derived from the project's code."""
 
@@ -71,7 +85,7 @@ class Health:
     """The state of a bank."""
 
     healthy: bool = field(init=False)
-    """Whether there is nothing to repair."""
+    """Whether there is nothing to repair: no finding above `info`, and no problem of the index."""
     bank: str
     notes: int
     passages: int
@@ -85,6 +99,8 @@ class Health:
     """Keys, tokens and passwords in notes."""
     findings: tuple[Finding, ...]
     """Findings of the rules without a separate list, the most severe first."""
+    worst: Severity | None
+    """The highest severity of a finding; None without findings."""
     repaired: tuple[str, ...]
     """Interrupted or damaged parts that this check has repaired."""
     waiting: int
@@ -106,6 +122,8 @@ class Health:
     max_note_bytes: int
     code: CodeHealth | None = None
     """None while nobody has asked for the code of this work tree."""
+    no_code: str | None = None
+    """Why no code can be read: there is no repository, or it has no work tree."""
 
     @property
     def healed(self) -> tuple[str, ...]:
@@ -114,16 +132,8 @@ class Health:
 
     def __post_init__(self) -> None:
         """Set `healthy`."""
-        wrong = (
-            self.unindexed,
-            self.faults,
-            self.broken_links,
-            self.same_ids,
-            self.secrets,
-            self.waiting,
-            [finding for finding in self.findings if finding.severity != "info"],
-        )
-        object.__setattr__(self, "healthy", not any((*wrong, self.problem)))
+        wrong = self.waiting or self.problem or self.worst not in {None, "info"}
+        object.__setattr__(self, "healthy", not wrong)
 
 
 def doctor(bank: Bank, progress: Progress | None = None) -> Health:
@@ -138,6 +148,9 @@ def _health(view: View, bank: Bank, report: SyncReport) -> Health:
     context = Context(bank.layout, settings, bank.store, view.manifest)
     found = findings(context)
 
+    listed_ids = {one.path for one in found if one.rule == "same-id"}
+    listed_links = {(one.path, one.line, one.message) for one in found if one.rule in _LINKS}
+
     def listed(rule: str) -> tuple[Unindexed, ...]:
         return tuple(Unindexed(one.path, one.message) for one in found if one.rule == rule)
 
@@ -147,13 +160,22 @@ def _health(view: View, bank: Bank, report: SyncReport) -> Health:
         passages=passages,
         unindexed=listed("unindexed"),
         faults=tuple(
-            FaultShown(one.path, one.line, one.message) for one in found if one.rule == "fault"
+            FaultShown(one.path, one.line, one.message) for one in found if one.rule in _FAULTS
         ),
-        broken_links=tuple(shown(*link) for link in context.once(broken_link.broken)),
+        broken_links=tuple(
+            shown(row, problem)
+            for row, problem in context.once(broken_link.broken)
+            if (row.source_key, row.line, problem) in listed_links
+        ),
         odd_names=listed("odd-name"),
-        same_ids=tuple(Duplicates(*row) for row in context.once(same_id.claimed)),
-        secrets=context.once(secret.places),
+        same_ids=tuple(
+            Duplicates(note_id, paths)
+            for note_id, paths in context.once(same_id.claimed)
+            if listed_ids.intersection(paths)
+        ),
+        secrets=tuple(_secret(one) for one in found if one.rule == "secret"),
         findings=tuple(one for one in found if one.rule not in _LISTED),
+        worst=found[0].severity if found else None,
         repaired=tuple(report.repaired),
         waiting=report.waiting,
         problem=report.problem or None,
@@ -168,7 +190,21 @@ def _health(view: View, bank: Bank, report: SyncReport) -> Health:
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,
         code=_code(view, bank),
+        no_code=_no_code(bank),
     )
+
+
+def _secret(one: Finding) -> SecretPlace:
+    found = one.hash or ""
+    return SecretPlace(one.path, one.line, one.message.removesuffix(f" (hash {found})"), found)
+
+
+def _no_code(bank: Bank) -> str | None:
+    try:
+        work_tree_of(bank.layout.project)
+    except NoRepository as error:
+        return error.message
+    return None
 
 
 def _code(view: View, bank: Bank) -> CodeHealth | None:

@@ -1,4 +1,4 @@
-"""Ambiguous links, and links to a missing heading or block."""
+"""Links to a missing heading or block."""
 
 from collections.abc import Iterator
 
@@ -6,18 +6,19 @@ from memory_bank.lint.base import Context, Place
 from memory_bank.manifest import link_table
 from memory_bank.manifest.link_table import LinkRow
 
-SUMMARY = "a link is ambiguous, or leads to a missing heading or block"
+SUMMARY = "a link leads to a heading or block that its note does not have"
 SEVERITY = "warning"
 
 
 def check(bank: Context) -> Iterator[Place]:
     """Yield the broken links."""
     for row, problem in bank.once(broken):
-        yield Place(row.source_key, row.line, problem)
+        if not row.ambiguous:
+            yield Place(row.source_key, row.line, problem)
 
 
 def broken(bank: Context) -> Iterator[tuple[LinkRow, str]]:
-    """Yield the broken links, each with its problem."""
+    """Yield the broken and the ambiguous links, each with its problem."""
     rows = bank.once(links)
     for row, problem in zip(rows, link_table.problems(bank.manifest, rows), strict=True):
         if problem:
@@ -25,5 +26,7 @@ def broken(bank: Context) -> Iterator[tuple[LinkRow, str]]:
 
 
 def links(bank: Context) -> list[LinkRow]:
-    """Return all links of the bank."""
-    return link_table.all_links(bank.manifest)
+    """Return the links of the bank, or of the notes whose findings are wanted."""
+    if bank.paths is None:
+        return link_table.all_links(bank.manifest)
+    return link_table.links_of(bank.manifest, bank.paths)

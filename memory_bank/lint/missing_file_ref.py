@@ -1,12 +1,11 @@
 """Missing files of the project in `file_refs`."""
 
-import os
 import posixpath
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memory_bank.lint.base import Context, Place
+from memory_bank.lint.base import Context, Edit, Place
 from memory_bank.manifest import documents
 from memory_bank.notes import frontmatter
 from memory_bank.notes.block_positions import BREAK
@@ -14,8 +13,11 @@ from memory_bank.notes.name_forms import of_file
 
 SUMMARY = "a file in file_refs does not exist"
 SEVERITY = "warning"
+FIXES = True
 _NO_FILE = re.compile(r"[*?\[\0]|://|\A[A-Za-z]:|\A/|\A\.\.?(?:/|\Z)")
 """Patterns, URLs, and paths outside the project, which are not checked."""
+_PLAIN = re.compile(r"[\w./-]+")
+"""Paths that are written in front matter as they are."""
 _INSIDE = re.compile(r"[#:].*", re.DOTALL)
 """A line or a heading after a file's name."""
 
@@ -37,7 +39,19 @@ def check(bank: Context) -> Iterator[Place]:
         new = moved.get(one.file)
         what = "which git moved" if new else "which does not exist"
         line = _line(bank.text(one.note) or "", one.written)
-        yield Place(one.note, line, f"file_refs names {one.written}, {what}", new)
+        place = Place(one.note, line, f"file_refs names {one.written}, {what}", new)
+        yield place._replace(edits=_edits(bank, one.note, one.written, new) if new else None)
+
+
+def _edits(bank: Context, path: str, written: str, new: str) -> tuple[Edit, ...] | None:
+    """Return the change of a reference, if it is written once, and needs no quotes."""
+    note = bank.note(path)
+    if note is None or not _PLAIN.fullmatch(new) or not _PLAIN.fullmatch(written):
+        return None
+    places = list(re.finditer(rf"(?<![\w./-]){re.escape(written)}(?![\w./-])", note.head))
+    if len(places) != 1:
+        return None
+    return (Edit(len(note.parts.opening) + places[0].start(), written, new),)
 
 
 def _missing(bank: Context) -> Iterator[_Missing]:
@@ -55,8 +69,8 @@ def _missing(bank: Context) -> Iterator[_Missing]:
 def _exists(bank: Context, file: str) -> bool:
     """Tell whether a file or a note has this name, with or without its line or heading."""
     names = {file, _INSIDE.sub("", file)}
-    folders = (bank.layout.project, bank.layout.root)
-    return any(os.path.lexists(folder / name) for folder in folders for name in names)
+    places = (place for name in names for place in (name, f"{bank.layout.prefix}{name}"))
+    return any(map(bank.layout.project_has, places))
 
 
 def _line(text: str, written: str) -> int:

@@ -3,15 +3,18 @@
 import posixpath
 from collections.abc import Iterator
 
+from memory_bank.errors import BadInput
 from memory_bank.filenames import NOTE_SUFFIXES
-from memory_bank.lint.base import Context, Place
+from memory_bank.lint.base import Context, Edit, Place
 from memory_bank.lint.broken_link import links
 from memory_bank.manifest.link_table import LinkRow
+from memory_bank.notes import relink
 from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.names import key, name_of
 
 SUMMARY = "a link leads to a note's former name; git moved the note"
 SEVERITY = "warning"
+FIXES = True
 _REFERENCE = "reference"
 
 
@@ -31,7 +34,26 @@ def check(bank: Context) -> Iterator[Place]:
         old = former.get(name, "")
         if new := moved.get(old):
             what = f"leads to {old}, which git moved to {new}"
-            yield Place(row.source_key, row.line, what, _written(bank, row, new))
+            target = _written(bank, row, new)
+            place = Place(row.source_key, row.line, what, target)
+            yield place._replace(words=row.target, edits=_edits(bank, row, target))
+
+
+def _edits(bank: Context, row: LinkRow, target: str) -> tuple[Edit, ...] | None:
+    """Return the changes that give a link its new target; None if it can't have that."""
+    note = bank.note(row.source_key)
+    if note is None:
+        return None
+    same = row.line, row.target
+    try:
+        found = relink.edits(
+            note.text,
+            lambda link: target if (link.line, link.target) == same else None,
+            note.body_start,
+        )
+    except BadInput:
+        return None
+    return tuple(Edit(at, note.text[at:end], new) for (at, end), new in found.items()) or None
 
 
 def _former(bank: Context, wanted: set[str]) -> dict[str, str]:

@@ -12,6 +12,6 @@ SEVERITY = "info"
 
 def check(bank: Context) -> Iterator[Place]:
     """Yield the notes with odd names, each with the reason."""
-    for path in documents.hashes(bank.manifest):
+    for path in bank.wanted(documents.hashes(bank.manifest)):
         if reason := names.oddity(path):
             yield Place(path, 1, reason)

@@ -7,6 +7,7 @@ from memory_bank.manifest import documents
 
 SUMMARY = "several notes have the same id"
 SEVERITY = "error"
+_FIX = "merge them, or give the newer one another id"
 
 
 def check(bank: Context) -> Iterator[Place]:
@@ -14,7 +15,7 @@ def check(bank: Context) -> Iterator[Place]:
     for note_id, paths in bank.once(claimed):
         for path in paths:
             others = ", ".join(other for other in paths if other != path)
-            yield Place(path, 1, f"has the id {note_id}, as {others}")
+            yield Place(path, 1, f"has the id {note_id}, as {others}", _FIX)
 
 
 def claimed(bank: Context) -> list[tuple[str, tuple[str, ...]]]:

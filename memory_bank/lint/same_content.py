@@ -14,6 +14,7 @@ from memory_bank.session_notes import SESSION
 
 SUMMARY = "two notes that are not archived have the same content"
 SEVERITY = "warning"
+FIXES = True
 
 
 def check(bank: Context) -> Iterator[Place]:
@@ -27,7 +28,8 @@ def check(bank: Context) -> Iterator[Place]:
             alike = [note.path for note in group if (note.path in shared) == side]
             for path in alike[1:]:
                 fix = f"merge it into {alike[0]}, which is older"
-                yield Place(path, 1, f"has the same content as {alike[0]}", fix)
+                place = Place(path, 1, f"has the same content as {alike[0]}", fix)
+                yield place._replace(merge_into=alike[0])
 
 
 def _groups(bank: Context) -> Iterator[Sequence[NoteRow]]:
@@ -39,7 +41,9 @@ def _groups(bank: Context) -> Iterator[Sequence[NoteRow]]:
 def _shared(bank: Context, paths: Sequence[str]) -> set[str]:
     """Return the notes that git tracks or would track."""
     sessions = f"{folder_of(SESSION)}/"
-    by_file = {bank.layout.root / path: path for path in paths if not path.startswith(sessions)}
+    by_file = {
+        bank.layout.origin.root / path: path for path in paths if not path.startswith(sessions)
+    }
     if bank.tree is None:
         return set(by_file.values())
     return {by_file[file] for file in git.trackable(bank.tree, list(by_file)) if file in by_file}

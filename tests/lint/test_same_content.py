@@ -6,7 +6,7 @@ from pathlib import Path
 from memory_bank import Bank, merge, remember
 from tests.lint.conftest import Lint
 
-RULE = "equal-notes"
+RULE = "same-content"
 
 
 def write(place: Path, name: str, created: str, content: str, status: str = "active") -> None:
