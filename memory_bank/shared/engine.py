@@ -1,0 +1,296 @@
+"""The contract of an engine of the shared index, and the records that it takes and gives.
+
+A repository has a name (`host/owner/name`) and one or more banks, each named by its folder in the
+repository. What is published of a bank is its head: one commit, whole. Readers see the head before
+a publication or after it, never a part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, Self
+
+from memory_bank.errors import SharedUnavailable
+from memory_bank.hints import Hint
+
+NOT_CONFIGURED = "shared_not_configured"
+UNREACHABLE = "shared_unreachable"
+NOT_INSTALLED = "shared_not_installed"
+NO_INDEX = "shared_no_index"
+OTHER_VERSION = "shared_other_version"
+OTHER_EMBEDDER = "shared_other_embedder"
+"""Reasons of SharedUnavailable, which answers give as `fallback_reason`."""
+
+
+class IndexInfo(NamedTuple):
+    """What was fixed when a shared index was made."""
+
+    id: str
+    """Random; tells two indices apart."""
+    version: int
+    """Of its tables."""
+    embedder: str
+    """The identity of the embedder of all vectors: `name:dimension:model_hash`."""
+    dimension: int
+    """Components of a vector; 0 if passages have none."""
+
+
+class Head(NamedTuple):
+    """What is published of a bank."""
+
+    repo: str
+    bank: str
+    """The bank's folder in the repository, such as `.memories`; empty for the repository itself."""
+    commit: str
+    committed: float
+    """Time of the commit in seconds since the epoch."""
+    published: float
+    web: str = ""
+    """Template of the web address of a line; see `web_addresses`. Empty if there is none."""
+    notes: int = 0
+    passages: int = 0
+    teams: tuple[str, ...] = ()
+    """Teams of the repository; the operator assigns them."""
+
+
+class PublishedNote(NamedTuple):
+    """A note as it is published."""
+
+    path: str
+    """Its name in the bank."""
+    file: str
+    """Its path in the repository."""
+    id: str
+    title: str
+    type: str
+    status: str
+    tags: tuple[str, ...]
+    created: float
+    updated: float
+    hidden: bool
+    """Whether it is found only on request: archived."""
+    rest: Mapping[str, Any]
+    """`file_refs`, `symbol_refs`, `entity_refs`, `source_type`, `source_agent`, and `links`: lists
+    of type and target, which is a note's path or, with `ghost:`, another name."""
+    hash: str
+    """Of all of this; a note with the same path and hash is not sent again."""
+
+
+class Position(NamedTuple):
+    """Where a passage stands in its note; it changes with the text above it."""
+
+    ordinal: int
+    """Number of its section; -1 for none."""
+    line: int
+    end_line: int
+
+
+class PublishedPassage(NamedTuple):
+    """A passage as it is published."""
+
+    key: str
+    """Hash of all but its position, as hex; a passage with the same key is not sent again."""
+    path: str
+    """Of its note."""
+    position: Position
+    headings: tuple[str, ...]
+    text: str
+    words: int
+    terms: Mapping[int, float]
+    """Saturated weight of each word, by its number; see `word_weights`."""
+    vector: Sequence[float] | None
+    """Of length 1; None if it has none."""
+
+
+class Known(NamedTuple):
+    """What an engine has of a bank."""
+
+    commit: str
+    """The head's; empty if nothing was published."""
+    notes: Mapping[str, str]
+    """Hashes by path."""
+    passages: int
+
+
+class Publication(NamedTuple):
+    """The difference between the head and the next one."""
+
+    base: str
+    """The commit that it replaces; empty if nothing was published."""
+    head: Head
+    notes: Sequence[PublishedNote] = ()
+    """New and changed ones."""
+    gone_notes: Sequence[str] = ()
+    passages: Sequence[PublishedPassage] = ()
+    """New ones."""
+    gone_passages: Sequence[str] = ()
+    moved: Mapping[str, Position] = MappingProxyType({})
+    """Positions of others that changed, by key."""
+
+
+class Where(NamedTuple):
+    """Which passages may be found, before they are ranked."""
+
+    repos: tuple[str, ...] = ()
+    """One of them; a name may be its end: `name` or `owner/name`."""
+    teams: tuple[str, ...] = ()
+    """One of them."""
+    types: tuple[str, ...] = ()
+    """One of them."""
+    tags: tuple[str, ...] = ()
+    """All of them."""
+    since: float | None = None
+    """Created or updated at that time or later."""
+    before: float | None = None
+    """Created before."""
+    without_repo: str = ""
+    """A repository of which nothing is found: the one that the asker stands in."""
+    hidden: bool = False
+    """Whether archived notes are found, too."""
+
+
+class AskedWord(NamedTuple):
+    """A word of a question."""
+
+    number: int
+    """See `word_weights.number_of`."""
+    weight: float
+    """Its weight in the question times its rarity."""
+    passages: int
+    """How many passages have it, by `frequencies`."""
+
+
+class SharedMatch(NamedTuple):
+    """A passage that was found; scores of one list can be compared with each other only."""
+
+    row: int
+    note: int
+    """Number of its note, to group passages by."""
+    score: float
+    """BM25, or the cosine."""
+    words: int
+    """Length of the passage."""
+
+
+class SharedPassage(NamedTuple):
+    """A passage as an answer has it."""
+
+    row: int
+    note: int
+    repo: str
+    bank: str
+    commit: str
+    committed: float
+    web: str
+    teams: tuple[str, ...]
+    path: str
+    file: str
+    position: Position
+    headings: tuple[str, ...]
+    text: str
+    section: str
+    """The text of all passages of its section."""
+    words: int
+    id: str
+    title: str
+    type: str
+    status: str
+    tags: tuple[str, ...]
+    created: float
+    updated: float
+    hidden: bool
+    rest: Mapping[str, Any]
+
+
+class Engine(Protocol):
+    """An open connection to a shared index. It sees what its role may see, and nothing else.
+
+    All methods raise SharedUnavailable when the index can't be reached or used, Busy when it takes
+    too long.
+    """
+
+    def __enter__(self) -> Self:
+        """Return the engine itself."""
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connection."""
+
+    def info(self) -> IndexInfo:
+        """Return what was fixed when the index was made.
+
+        Raises SharedUnavailable if its tables are missing, or of another version.
+        """
+
+    def one_state(self) -> AbstractContextManager[None]:
+        """Let all questions within see one state of the index, however others publish."""
+
+    def heads(self, where: Where | None = None) -> list[Head]:
+        """Return the heads of all banks that may be read, by repository and bank.
+
+        Of `where`, the conditions on repositories and teams count.
+        """
+
+    def known(self, repo: str, bank: str) -> Known:
+        """Return what the index has of a bank.
+
+        Raises BadInput if the role may not publish the repository, or if the index doesn't know it:
+        the error is the same.
+        """
+
+    def positions(self, repo: str, bank: str, paths: Collection[str]) -> dict[str, Position]:
+        """Return the positions of the passages of some notes by key; raise as `known`."""
+
+    def publish(self, publication: Publication) -> None:
+        """Replace a bank's head in one transaction.
+
+        Raises Conflict, and changes nothing, if the head is not the publication's base; BadInput as
+        `known`.
+        """
+
+    def remove(self, repo: str, bank: str) -> bool:
+        """Remove all that is published of a bank; tell whether anything was. Raises as `known`."""
+
+    def size(self) -> int:
+        """Count the passages that the role may read."""
+
+    def frequencies(self, words: Collection[int]) -> dict[int, int]:
+        """Count the passages that have each word, of those that the role may read."""
+
+    def words(self, asked: Sequence[AskedWord], limit: int, where: Where) -> list[SharedMatch]:
+        """Return the passages with the highest BM25 scores, best first.
+
+        Of a question with frequent words, only passages that have one of the rarer ones are found.
+        """
+
+    def nearest(self, vector: Sequence[float], limit: int, where: Where) -> list[SharedMatch]:
+        """Return the passages with the highest cosines, best first."""
+
+    def passages(self, rows: Collection[int]) -> dict[int, SharedPassage]:
+        """Return some passages by row; those that may not be read, or are gone, are left out."""
+
+
+def open_engine(url: str, *, seconds: float = 0.0) -> Engine:
+    """Connect to the shared index at a URL; raise SharedUnavailable, BadSetting.
+
+    With `seconds`, neither connecting nor any question takes longer than that.
+    """
+    if not url:
+        raise SharedUnavailable(
+            "no shared index is configured", Hint.SET_SHARED_URL, NOT_CONFIGURED
+        )
+    from memory_bank.shared.postgres import connect
+
+    return connect(url, seconds=seconds)
+
+
+def check_embedder(info: IndexInfo, embedder: str) -> None:
+    """Raise SharedUnavailable unless an embedder, given by its identity, is that of the index."""
+    if info.embedder != embedder:
+        name = info.embedder.partition(":")[0]
+        raise SharedUnavailable(
+            f"the shared index has vectors of the embedder {info.embedder}, not of {embedder}",
+            f'use the same one: [memory] embedder = "{name}"',
+            OTHER_EMBEDDER,
+        )

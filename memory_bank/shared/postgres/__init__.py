@@ -1,0 +1,27 @@
+"""The engine of PostgreSQL with pgvector."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from memory_bank.errors import SharedUnavailable
+from memory_bank.shared.engine import NOT_INSTALLED
+
+if TYPE_CHECKING:
+    from memory_bank.shared.postgres.postgres import Postgres
+
+
+def connect(url: str, *, seconds: float = 0.0) -> Postgres:
+    """Connect to a server; raise SharedUnavailable, BadSetting."""
+    for package in ("psycopg", "pgvector"):
+        if find_spec(package) is None:
+            raise SharedUnavailable(
+                f"the package {package} is not installed",
+                "run: pip install 'markdown-memory-bank[shared]'",
+                NOT_INSTALLED,
+            )
+    from memory_bank.shared.postgres.connection import opened
+    from memory_bank.shared.postgres.postgres import Postgres
+
+    return Postgres(opened(url, seconds), seconds)

@@ -1,0 +1,143 @@
+"""A connection to a shared index in PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Self
+
+from memory_bank.errors import SharedUnavailable
+from memory_bank.hints import Hint
+from memory_bank.shared.engine import (
+    OTHER_VERSION,
+    AskedWord,
+    Head,
+    IndexInfo,
+    Known,
+    Position,
+    Publication,
+    SharedMatch,
+    SharedPassage,
+    Where,
+)
+from memory_bank.shared.postgres import publishing, searching
+from memory_bank.shared.postgres.administration import Administration
+from memory_bank.shared.postgres.connection import Opened, guarded, no_index
+from memory_bank.shared.postgres.schema import VERSION
+
+_EVERYWHERE = Where()
+
+
+class Postgres:
+    """The engine of PostgreSQL; see `engine.Engine`."""
+
+    def __init__(self, opened: Opened, seconds: float) -> None:
+        """Use a connection."""
+        self._connection, self.place = opened
+        self._seconds = seconds
+        self._info: IndexInfo | None = None
+
+    def __enter__(self) -> Self:
+        """Return the engine itself."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    @property
+    def administration(self) -> Administration:
+        """What its operator does: make, migrate and drop it, and say who may do what."""
+        return Administration(self._connection, self.place)
+
+    def info(self) -> IndexInfo:
+        """Return what was fixed when the index was made."""
+        if self._info is None:
+            with guarded(self.place):
+                found = self.administration.stored()
+            if found is None:
+                raise no_index(self.place)
+            if found.version != VERSION:
+                raise _other_version(self.place, found.version)
+            self._info = found
+        return self._info
+
+    @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """Let all questions within see one state of the index."""
+        with guarded(self.place), self._connection.transaction():
+            self._connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+
+    def heads(self, where: Where | None = None) -> list[Head]:
+        """Return the heads of all banks that may be read."""
+        self.info()
+        with guarded(self.place):
+            return [head for _, head in searching.heads(self._connection, where or _EVERYWHERE)]
+
+    def known(self, repo: str, bank: str) -> Known:
+        """Return what the index has of a bank."""
+        self.info()
+        with guarded(self.place):
+            number = publishing.repo_to_publish(self._connection, repo, make=False)
+            return publishing.known(self._connection, number, bank)
+
+    def positions(self, repo: str, bank: str, paths: Collection[str]) -> dict[str, Position]:
+        """Return the positions of the passages of some notes by key."""
+        self.info()
+        with guarded(self.place):
+            number = publishing.repo_to_publish(self._connection, repo, make=False)
+            return publishing.positions(self._connection, number, bank, paths)
+
+    def publish(self, publication: Publication) -> None:
+        """Replace a bank's head in one transaction."""
+        self.info()
+        with guarded(self.place):
+            number = publishing.repo_to_publish(self._connection, publication.head.repo, make=True)
+            publishing.publish(self._connection, number, publication, self._vector)
+
+    def remove(self, repo: str, bank: str) -> bool:
+        """Remove all that is published of a bank; tell whether anything was."""
+        self.info()
+        with guarded(self.place):
+            number = publishing.repo_to_publish(self._connection, repo, make=False)
+            return publishing.remove(self._connection, number, bank)
+
+    def size(self) -> int:
+        """Count the passages that the role may read."""
+        with guarded(self.place):
+            return searching.size(self._connection)
+
+    def frequencies(self, words: Collection[int]) -> dict[int, int]:
+        """Count the passages that have each word, of those that the role may read."""
+        with guarded(self.place):
+            return searching.frequencies(self._connection, words)
+
+    def words(self, asked: Sequence[AskedWord], limit: int, where: Where) -> list[SharedMatch]:
+        """Return the passages with the highest BM25 scores, best first."""
+        with guarded(self.place):
+            return searching.by_words(self._connection, asked, limit, where, self._vector)
+
+    def nearest(self, vector: Sequence[float], limit: int, where: Where) -> list[SharedMatch]:
+        """Return the passages with the highest cosines, best first."""
+        if not self.info().dimension:
+            return []
+        with guarded(self.place):
+            return searching.nearest(self._connection, vector, limit, where, self._vector)
+
+    def passages(self, rows: Collection[int]) -> dict[int, SharedPassage]:
+        """Return some passages by row."""
+        with guarded(self.place):
+            return searching.passages(self._connection, rows)
+
+    @cached_property
+    def _vector(self) -> str:
+        """The schema of the extension, quoted."""
+        return self.administration.vector_schema()
+
+
+def _other_version(place: str, found: int) -> SharedUnavailable:
+    what = f"{place}: the tables of the shared index have version {found}, this program {VERSION}"
+    hint = Hint.MIGRATE_SHARED if found < VERSION else "install a newer version of this program"
+    return SharedUnavailable(what, hint, OTHER_VERSION)

@@ -1,0 +1,258 @@
+"""Replace what is published of a bank: the difference to its head, in one transaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from pgvector import HalfVector, SparseVector
+from psycopg.types.json import Json
+
+from memory_bank.errors import BadInput, Conflict
+from memory_bank.hints import Hint
+from memory_bank.shared.engine import (
+    Known,
+    Position,
+    Publication,
+    PublishedNote,
+    PublishedPassage,
+)
+from memory_bank.shared.postgres.connection import Connection, batches, clean
+from memory_bank.shared.word_weights import DIMENSIONS
+
+_AT_ONCE = 500
+"""Number of passages that are sent at a time."""
+
+_HEAD = """
+SELECT commit, passages FROM memory_bank.heads WHERE repo = %s AND bank = %s
+"""
+_POSITIONS = """
+SELECT encode(p.key, 'hex'), p.ordinal, p.line, p.end_line FROM memory_bank.passages AS p
+JOIN memory_bank.notes AS n ON n.repo = p.repo AND n.note = p.note
+WHERE n.repo = %s AND n.bank = %s AND n.path = ANY(%s)
+"""
+_WRITABLE = """
+SELECT repo FROM memory_bank.repositories
+WHERE name = %s AND repo IN (SELECT memory_bank.writable())
+"""
+_FIRST_HEAD = """
+INSERT INTO memory_bank.heads VALUES (%s, %s, '', 0, 0, '', 0, 0) ON CONFLICT DO NOTHING
+"""
+_LOCK_HEAD = "SELECT commit FROM memory_bank.heads WHERE repo = %s AND bank = %s FOR UPDATE"
+_NEW_HEAD = """
+UPDATE memory_bank.heads SET commit = %s, committed = %s, published = %s, web = %s, notes = %s,
+passages = %s WHERE repo = %s AND bank = %s
+"""
+_PUT_NOTES = """
+INSERT INTO memory_bank.notes
+    (repo, bank, path, file, hash, id, title, type, status, tags, created, updated, hidden, rest)
+SELECT %(repo)s, %(bank)s, n.* FROM json_to_recordset(%(notes)s) AS n (
+    path text, file text, hash text, id text, title text, type text, status text, tags text[],
+    created float8, updated float8, hidden boolean, rest jsonb)
+ON CONFLICT (repo, bank, path) DO UPDATE SET file = excluded.file, hash = excluded.hash,
+    id = excluded.id, title = excluded.title, type = excluded.type, status = excluded.status,
+    tags = excluded.tags,
+    created = excluded.created, updated = excluded.updated, hidden = excluded.hidden,
+    rest = excluded.rest
+"""
+_PUT_PASSAGES = """
+INSERT INTO memory_bank.passages (repo, bank, note, key, ordinal, line, end_line, headings, text,
+    length, words, terms, vector, type, tags, created, updated, hidden)
+SELECT %(repo)s, %(bank)s, n.note, decode(p.key, 'hex'), p.ordinal, p.line, p.end_line, p.headings,
+    p.text, p.length, p.words, p.terms::{vector}.sparsevec, p.vector::{vector}.halfvec,
+    lower(n.type), n.tags, n.created, n.updated, n.hidden
+FROM json_to_recordset(%(passages)s) AS p (
+    key text, path text, ordinal integer, line integer, end_line integer, headings text[],
+    text text, length integer, words integer[], terms text, vector text)
+JOIN memory_bank.notes AS n ON n.repo = %(repo)s AND n.bank = %(bank)s AND n.path = p.path
+"""
+_DROP_PASSAGES = """
+DELETE FROM memory_bank.passages WHERE repo = %s AND bank = %s AND key = ANY(%s) RETURNING words
+"""
+_FIELDS = """
+UPDATE memory_bank.passages AS p SET type = lower(n.type), tags = n.tags, created = n.created,
+    updated = n.updated, hidden = n.hidden
+FROM memory_bank.notes AS n
+WHERE p.repo = %(repo)s AND n.repo = p.repo AND n.note = p.note AND n.bank = %(bank)s
+AND n.path = ANY(%(paths)s)
+AND (p.type, p.tags, p.created, p.updated, p.hidden)
+    IS DISTINCT FROM (lower(n.type), n.tags, n.created, n.updated, n.hidden)
+"""
+_MOVE = """
+UPDATE memory_bank.passages AS p SET ordinal = m.ordinal, line = m.line, end_line = m.end_line
+FROM json_to_recordset(%(moved)s) AS m (key text, ordinal integer, line integer, end_line integer)
+WHERE p.repo = %(repo)s AND p.bank = %(bank)s AND p.key = decode(m.key, 'hex')
+"""
+_COUNT = """
+INSERT INTO memory_bank.frequencies AS f (repo, word, passages)
+SELECT %(repo)s, c.word, c.passages
+FROM unnest(%(words)s::integer[], %(counts)s::integer[]) AS c (word, passages)
+ORDER BY c.word
+ON CONFLICT (repo, word) DO UPDATE SET passages = f.passages + excluded.passages
+"""
+_UNUSED = """
+DELETE FROM memory_bank.frequencies WHERE repo = %s AND word = ANY(%s) AND passages <= 0
+"""
+
+
+UNKNOWN = 0
+"""The number of a repository that the owner of the index may add."""
+
+
+def repo_to_publish(connection: Connection, name: str, *, make: bool) -> int:
+    """Return the number of a repository that the role may publish; raise BadInput.
+
+    The owner of the index may publish one that is unknown: it is added with `make`, else UNKNOWN is
+    returned. What is unknown and what may not be published get the same error.
+    """
+    row = connection.execute(_WRITABLE, (name,)).fetchone()
+    if row is None and _owns(connection):
+        if not make:
+            return UNKNOWN
+        connection.execute(
+            "INSERT INTO memory_bank.repositories (name) VALUES (%s) ON CONFLICT DO NOTHING",
+            (name,),
+        )
+        row = connection.execute(_WRITABLE, (name,)).fetchone()
+    if row is None:
+        raise BadInput(
+            f"the shared index has no repository {name!r} that this role may publish",
+            Hint.ASK_OPERATOR,
+        )
+    return int(row[0])
+
+
+def _owns(connection: Connection) -> bool:
+    row = connection.execute("SELECT memory_bank.owns()").fetchone()
+    return bool(row and row[0])
+
+
+def known(connection: Connection, repo: int, bank: str) -> Known:
+    """Return what is published of a bank, in one state."""
+    with connection.transaction():
+        connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        row = connection.execute(_HEAD, (repo, bank)).fetchone()
+        notes = connection.execute(
+            "SELECT path, hash FROM memory_bank.notes WHERE repo = %s AND bank = %s", (repo, bank)
+        ).fetchall()
+    commit, passages = row or ("", 0)
+    return Known(commit, dict(notes), passages)
+
+
+def positions(
+    connection: Connection, repo: int, bank: str, paths: Collection[str]
+) -> dict[str, Position]:
+    """Return the positions of the passages of some notes by key."""
+    rows = connection.execute(_POSITIONS, (repo, bank, [clean(path) for path in paths]))
+    return {key: Position(*where) for key, *where in rows}
+
+
+def publish(connection: Connection, repo: int, found: Publication, vector: str) -> None:
+    """Apply a difference; raise Conflict if the head is not its base."""
+    head = found.head
+    of = {"repo": repo, "bank": head.bank}
+    with connection.transaction():
+        connection.execute(_FIRST_HEAD, (repo, head.bank))
+        row = connection.execute(_LOCK_HEAD, (repo, head.bank)).fetchone()
+        if row is None or row[0] != found.base:
+            raise Conflict(f"{head.repo}: another commit was published meanwhile", "it is repeated")
+        counts: Counter[int] = Counter()
+        for some in batches(found.gone_passages, _AT_ONCE):
+            keys = [bytes.fromhex(key) for key in some]
+            gone = connection.execute(_DROP_PASSAGES, (repo, head.bank, keys))
+            for (words,) in gone:
+                counts.subtract(words)
+        _put(connection, of, found, counts, vector)
+        for some in batches([*found.moved.items()], 10 * _AT_ONCE):
+            moved = [{"key": key, **where._asdict()} for key, where in some]
+            connection.execute(_MOVE, {**of, "moved": Json(moved)})
+        for gone_some in batches(found.gone_notes, 10 * _AT_ONCE):
+            connection.execute(
+                "DELETE FROM memory_bank.notes WHERE repo = %s AND bank = %s AND path = ANY(%s)",
+                (repo, head.bank, [clean(path) for path in gone_some]),
+            )
+        _count(connection, repo, counts)
+        values = (
+            head.commit, head.committed, head.published, clean(head.web), head.notes, head.passages,
+        )  # fmt: skip
+        connection.execute(_NEW_HEAD, (*values, repo, head.bank))
+
+
+def remove(connection: Connection, repo: int, bank: str) -> bool:
+    """Remove a bank; tell whether anything was there."""
+    with connection.transaction():
+        row = connection.execute(_LOCK_HEAD, (repo, bank)).fetchone()
+        counts: Counter[int] = Counter()
+        for (words,) in connection.execute(
+            "DELETE FROM memory_bank.passages WHERE repo = %s AND bank = %s RETURNING words",
+            (repo, bank),
+        ):
+            counts.subtract(words)
+        for table in ("notes", "heads"):
+            connection.execute(
+                f"DELETE FROM memory_bank.{table} WHERE repo = %s AND bank = %s", (repo, bank)
+            )
+        _count(connection, repo, counts)
+    return row is not None
+
+
+def _put(
+    connection: Connection,
+    of: dict[str, Any],
+    found: Publication,
+    counts: Counter[int],
+    vector: str,
+) -> None:
+    """Add notes and passages, and their words to the counts."""
+    for notes in batches(found.notes, _AT_ONCE):
+        connection.execute(_PUT_NOTES, {**of, "notes": Json([_note(one) for one in notes])})
+        paths = [clean(one.path) for one in notes]
+        connection.execute(_FIELDS, {**of, "paths": paths})
+    statement = _PUT_PASSAGES.format(vector=vector)
+    for some in batches(found.passages, _AT_ONCE):
+        rows = [_passage(one) for one in some]
+        done = connection.execute(statement, {**of, "passages": Json(rows)})
+        if done.rowcount != len(rows):
+            raise Conflict(f"{found.head.repo}: its notes changed meanwhile", "it is repeated")
+        for one in some:
+            counts.update(one.terms.keys())
+
+
+def _count(connection: Connection, repo: int, counts: Counter[int]) -> None:
+    """Add to how many passages have each word."""
+    changed = sorted((word, count) for word, count in counts.items() if count)
+    for some in batches(changed, 100 * _AT_ONCE):
+        words, numbers = [word for word, _ in some], [count for _, count in some]
+        connection.execute(_COUNT, {"repo": repo, "words": words, "counts": numbers})
+        connection.execute(_UNUSED, (repo, [word for word, count in some if count < 0]))
+
+
+def _note(one: PublishedNote) -> dict[str, Any]:
+    return {key: _cleaned(value) for key, value in one._asdict().items()}
+
+
+def _passage(one: PublishedPassage) -> dict[str, Any]:
+    terms = {number - 1: weight for number, weight in one.terms.items()}  # from 0, in Python
+    return {
+        "key": one.key,
+        "path": clean(one.path),
+        **one.position._asdict(),
+        "headings": _cleaned(one.headings),
+        "text": clean(one.text),
+        "length": one.words,
+        "words": sorted(one.terms),
+        "terms": SparseVector(terms, DIMENSIONS).to_text(),
+        "vector": None if one.vector is None else HalfVector([*one.vector]).to_text(),
+    }
+
+
+def _cleaned(value: Any) -> Any:  # noqa: ANN401  (JSON)
+    """Return JSON whose texts the server can store."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {clean(str(key)): _cleaned(one) for key, one in value.items()}
+    if isinstance(value, Iterable):
+        return [_cleaned(one) for one in value]
+    return value

@@ -1,0 +1,236 @@
+"""Find passages by words and by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+from pgvector import HalfVector, SparseVector
+
+from memory_bank.shared.engine import (
+    AskedWord,
+    Head,
+    Position,
+    SharedMatch,
+    SharedPassage,
+    Where,
+)
+from memory_bank.shared.postgres.connection import Connection
+from memory_bank.shared.postgres.schema import BITS
+from memory_bank.shared.word_weights import DIMENSIONS
+
+_MOST_SCORED = 20_000
+"""Number of passages up to which all of a scope are compared; beyond it, the index of vectors is
+asked, and of words only the rarer ones choose passages."""
+_MOST_CHOSEN = 5000
+"""Number of passages that the words that choose passages may have together."""
+_EFFORT = 100
+"""Candidates that the index of vectors keeps, at least (`hnsw.ef_search`)."""
+_MOST_EFFORT = 1000
+_MOST_SCANNED = 100_000
+"""Maximum number of passages that the index of vectors gives until enough meet the conditions."""
+
+_ROW = f'(p.repo << {BITS}) + p."row"'
+_NOTE = f"(p.repo << {BITS}) + p.note"
+
+_HEADS = """
+SELECT r.repo, r.name, h.bank, h.commit, h.committed, h.published, h.web, h.notes, h.passages,
+    ARRAY(SELECT team FROM memory_bank.teams AS t WHERE t.repo = r.repo ORDER BY team)
+FROM memory_bank.heads AS h JOIN memory_bank.repositories AS r ON r.repo = h.repo
+WHERE h.commit <> ''
+AND (%(repos)s::text[] IS NULL OR r.name = ANY(%(repos)s)
+    OR EXISTS (SELECT FROM unnest(%(repos)s::text[]) AS o (name)
+        WHERE o.name <> '' AND right(r.name, length(o.name) + 1) = '/' || o.name))
+AND (%(teams)s::text[] IS NULL OR EXISTS (SELECT FROM memory_bank.teams AS t
+    WHERE t.repo = r.repo AND t.team = ANY(%(teams)s)))
+AND r.name <> %(without)s
+ORDER BY r.name, h.bank
+"""
+_BY_WORDS = """
+SELECT w.number, w.of_note, w.score, w.words FROM memory_bank.by_words(%(rare)s::integer[],
+    %(asked)s::{vector}.sparsevec, %(most)s, %(repos)s::bigint[], %(types)s::text[],
+    %(tags)s::text[], %(since)s::float8, %(before)s::float8, %(hidden)s) AS w
+"""
+_MEETING = """
+p.vector IS NOT NULL
+AND (%(repos)s::bigint[] IS NULL OR p.repo = ANY(%(repos)s))
+AND (%(types)s::text[] IS NULL OR p.type = ANY(%(types)s))
+AND p.tags @> %(tags)s::text[]
+AND (%(since)s::float8 IS NULL OR greatest(p.created, p.updated) >= %(since)s)
+AND (%(before)s::float8 IS NULL OR p.created < %(before)s)
+AND (%(hidden)s OR NOT p.hidden)
+"""
+_DISTANCE = "OPERATOR({vector}.<=>) %(asked)s::{vector}.halfvec"
+_ALL = f"""
+WITH found AS MATERIALIZED (
+    SELECT {_ROW} AS "row", {_NOTE} AS note, p.length, p.vector
+    FROM memory_bank.passages AS p WHERE {_MEETING}
+)
+SELECT "row", note, 1 - (vector {_DISTANCE}) AS score, length FROM found
+ORDER BY score DESC, "row" LIMIT %(most)s
+"""
+_BY_INDEX = f"""
+SELECT {_ROW}, {_NOTE}, 1 - (p.vector {_DISTANCE}), p.length FROM memory_bank.passages AS p
+WHERE {_MEETING} ORDER BY p.vector {_DISTANCE} LIMIT %(most)s
+"""
+_PASSAGES = f"""
+SELECT {_ROW}, {_NOTE}, r.name, p.bank, h.commit, h.committed, h.web,
+    ARRAY(SELECT team FROM memory_bank.teams AS t WHERE t.repo = p.repo ORDER BY team),
+    n.path, n.file, p.ordinal, p.line, p.end_line, p.headings, p.text,
+    CASE WHEN p.ordinal < 0 THEN p.text ELSE (
+        SELECT string_agg(s.text, E'\\n\\n' ORDER BY s.line, s."row") FROM memory_bank.passages AS s
+        WHERE s.repo = p.repo AND s.note = p.note AND s.ordinal = p.ordinal) END,
+    p.length, n.id, n.title, n.type, n.status, n.tags, n.created, n.updated, n.hidden, n.rest
+FROM memory_bank.passages AS p
+JOIN memory_bank.notes AS n ON n.repo = p.repo AND n.note = p.note
+JOIN memory_bank.repositories AS r ON r.repo = p.repo
+JOIN memory_bank.heads AS h ON h.repo = p.repo AND h.bank = p.bank
+JOIN unnest(%s::bigint[]) AS a (number) ON p.repo = a.number >> {BITS}
+AND p."row" = a.number & {2**BITS - 1}
+"""
+
+
+class Scope(NamedTuple):
+    """The banks that meet the conditions on repositories and teams."""
+
+    repos: list[int] | None
+    """Numbers of the repositories; None for all that may be read."""
+    passages: int
+
+
+def heads(connection: Connection, where: Where) -> list[tuple[int, Head]]:
+    """Return the banks that meet the conditions on repositories and teams, with their numbers."""
+    rows = connection.execute(
+        _HEADS,
+        {
+            "repos": [*where.repos] or None,
+            "teams": [*where.teams] or None,
+            "without": where.without_repo,
+        },
+    )
+    return [(repo, Head._make([*rest, tuple(teams)])) for repo, *rest, teams in rows]
+
+
+def scope_of(connection: Connection, where: Where) -> Scope:
+    """Return where passages may be found."""
+    found = heads(connection, where)
+    passages = sum(head.passages for _, head in found)
+    bounded = where.repos or where.teams or where.without_repo or passages <= _MOST_SCORED
+    return Scope(sorted({repo for repo, _ in found}) if bounded else None, passages)
+
+
+def frequencies(connection: Connection, words: Collection[int]) -> dict[int, int]:
+    """Count the passages that have each word."""
+    sql = (
+        "SELECT word, sum(passages) FROM memory_bank.frequencies WHERE word = ANY(%s) GROUP BY word"
+    )
+    return {word: int(count) for word, count in connection.execute(sql, ([*words],))}
+
+
+def size(connection: Connection) -> int:
+    """Count the passages that may be read."""
+    row = connection.execute("SELECT coalesce(sum(passages), 0) FROM memory_bank.heads").fetchone()
+    return int(row[0]) if row else 0
+
+
+def by_words(
+    connection: Connection, asked: Sequence[AskedWord], limit: int, where: Where, vector: str
+) -> list[SharedMatch]:
+    """Return the passages with the highest BM25 scores."""
+    scope = scope_of(connection, where)
+    if not asked or scope.repos == []:
+        return []
+    weights = {one.number - 1: one.weight for one in asked}
+    rows = connection.execute(
+        _BY_WORDS.format(vector=vector),
+        {
+            "rare": _rare(asked, scope),
+            "asked": SparseVector(weights, DIMENSIONS).to_text(),
+            "most": limit,
+            **_conditions(where, scope),
+        },
+    )
+    return [SharedMatch(*row) for row in rows if row[2] > 0]
+
+
+def nearest(
+    connection: Connection, asked: Sequence[float], limit: int, where: Where, vector: str
+) -> list[SharedMatch]:
+    """Return the passages with the highest cosines."""
+    scope = scope_of(connection, where)
+    if scope.repos == []:
+        return []
+    values = {
+        "asked": HalfVector([*asked]).to_text(),
+        "most": limit,
+        **_conditions(where, scope),
+    }
+    if scope.passages <= _MOST_SCORED:
+        rows = connection.execute(_ALL.format(vector=vector), values).fetchall()
+        return [SharedMatch(*row) for row in rows]
+    with connection.transaction():
+        effort = str(min(max(2 * limit, _EFFORT), _MOST_EFFORT))
+        connection.execute(
+            "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),"
+            " set_config('hnsw.ef_search', %s, true),"
+            " set_config('hnsw.max_scan_tuples', %s, true)",
+            (effort, str(_MOST_SCANNED)),
+        )
+        rows = connection.execute(_BY_INDEX.format(vector=vector), values).fetchall()
+    return [SharedMatch(*row) for row in rows]
+
+
+def passages(connection: Connection, rows: Collection[int]) -> dict[int, SharedPassage]:
+    """Return some passages with their notes."""
+    found = (
+        SharedPassage._make(
+            [
+                *row[:7], tuple(row[7]), *row[8:10], Position(*row[10:13]), tuple(row[13]),
+                *row[14:21], tuple(row[21]), *row[22:25], _rest(row[25]),
+            ]
+        )
+        for row in connection.execute(_PASSAGES, ([*rows],))
+    )  # fmt: skip
+    return {one.row: one for one in found}
+
+
+def _rest(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the other data of a note, in the form that our program publishes."""
+    kept: dict[str, Any] = {}
+    for key, value in found.items():
+        if isinstance(value, str):
+            kept[key] = value
+        elif isinstance(value, list):
+            kept[key] = [one for one in value if _is_plain(one)]
+    return kept
+
+
+def _is_plain(one: object) -> bool:
+    """Tell whether a value is a text, or a list or table of texts."""
+    values = one if isinstance(one, list) else one.values() if isinstance(one, dict) else [one]
+    return all(isinstance(value, str) for value in values)
+
+
+def _rare(asked: Sequence[AskedWord], scope: Scope) -> list[int]:
+    """Return the words of which a passage must have one: the rarest, as many as are cheap."""
+    if scope.passages <= _MOST_SCORED:
+        return [one.number for one in asked]
+    found: list[int] = []
+    total = 0
+    for one in sorted(asked, key=lambda one: one.passages):
+        total += one.passages
+        if found and total > _MOST_CHOSEN:
+            break
+        found.append(one.number)
+    return found
+
+
+def _conditions(where: Where, scope: Scope) -> dict[str, Any]:
+    return {
+        "repos": scope.repos,
+        "types": [one.casefold() for one in where.types] or None,
+        "tags": [one.casefold() for one in where.tags],
+        "since": where.since,
+        "before": where.before,
+        "hidden": where.hidden,
+    }

@@ -1,0 +1,275 @@
+"""Rank passages of the shared index as those of a bank are ranked.
+
+The engine gives raw scores; parts, weights, boosts and likelihood are those of a bank's search.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from memory_bank.manifest.neighbourhood import Context
+from memory_bank.retrievers.base import Matches, Question, Scale
+from memory_bank.retrievers.keyword.analyzer import adjacent_stems, grams, stems, weighted_stems
+from memory_bank.search import boosts
+from memory_bank.search.candidates import SUPERSEDED_FACTOR, Candidate, judge
+from memory_bank.search.hits import Ranking, Reason
+from memory_bank.search.ranking import Evidence, rank
+from memory_bank.search.together import Together, WordCounts
+from memory_bank.setting_sections import Memory
+from memory_bank.shared.conversation import Conversation
+from memory_bank.shared.engine import AskedWord, Engine, SharedMatch, SharedPassage, Where
+from memory_bank.shared.nearness import nearness
+from memory_bank.shared.word_weights import USUAL_WORDS, number_of
+
+_WORDS_DEPTH, _NEAREST_DEPTH = 400, 200
+"""Passages taken by words and by meaning, as many as from a bank."""
+_EXTRA = 20
+"""Notes that are read beyond those shown, since nearness of words and boosts change the order."""
+_MOST_CHECKED = 200
+"""Notes that are read to check conditions that the engine doesn't know."""
+_SECOND = 0.3
+"""What a note's score by words has of that of its second passage, the third a share of this …"""
+
+Check = Callable[[SharedPassage], bool]
+
+
+class Meaning(NamedTuple):
+    """A question's vector, and the weights of its embedder."""
+
+    vector: Sequence[float]
+    weight: float
+    least: float
+    """The least cosine of a passage if none has a word of the question."""
+
+
+class SharedHit(NamedTuple):
+    """A note of the shared index, with its best passage."""
+
+    passage: SharedPassage
+    rank: float
+    """What it is ranked by: comparable with that of the hits of a bank asked together with it."""
+    likelihood: float
+    weak: bool
+    reasons: tuple[Reason, ...]
+    superseded_by: str
+
+
+def counts(index: Conversation, words: Collection[str]) -> WordCounts:
+    """Count the passages that the role may read, and those that have each word."""
+    numbers = {number_of(word): word for word in words}
+
+    def count(engine: Engine) -> WordCounts:
+        found = engine.frequencies(numbers) if numbers else {}
+        return WordCounts(engine.size(), {numbers[one]: many for one, many in found.items()})
+
+    return index.ask(count)
+
+
+class SharedSearch:
+    """One question in one state of the shared index; steps are called in their order."""
+
+    def __init__(
+        self,
+        index: Conversation,
+        question: Question,
+        where: Where,
+        meaning: Meaning | None,
+        counts: WordCounts,
+        *,
+        by_words: bool,
+    ) -> None:
+        """Ask for passages by words, unless it is by meaning alone."""
+        self._index = index
+        self._question = question
+        self._where = where
+        self._meaning = meaning
+        self._by_words = by_words
+        self._counts = counts
+        self._worded: list[SharedMatch] = []
+        self._near: list[SharedMatch] = []
+
+    def find(self, rarities: Mapping[str, float]) -> dict[str, float]:
+        """Find passages; return the best scores of words, by retriever."""
+        asked = self._asked(rarities) if self._by_words else []
+
+        def find(engine: Engine) -> tuple[list[SharedMatch], list[SharedMatch]]:
+            meaning = self._meaning
+            return (
+                engine.words(asked, _WORDS_DEPTH, self._where) if asked else [],
+                engine.nearest(meaning.vector, _NEAREST_DEPTH, self._where) if meaning else [],
+            )
+
+        self._worded, self._near = self._index.ask(find)
+        notes = _of_notes(self._worded)
+        return {
+            "keyword": max((one.score for one in self._worded), default=0.0),
+            "notes": max((score for _, score in notes.values()), default=0.0),
+        }
+
+    def hits(
+        self, together: Together, settings: Memory, limit: int, now: float, checks: Sequence[Check]
+    ) -> list[SharedHit]:
+        """Return the best notes that pass all checks, best first."""
+        ranking = self._rank(together)
+        checks = (*checks, *self._phrases())
+        most = _MOST_CHECKED if checks else limit + _EXTRA
+        found = _best_of_notes(ranking, most, settings.recency_boost_factor)
+        passages = self._index.ask(lambda engine: engine.passages([one.row for one in found]))
+        ranking = self._nearer(ranking, passages, together)
+        found = [one for one in found if _passes(passages.get(one.row), checks)]
+        for one in found:
+            one.score = ranking.scores.get(one.row, 0.0)
+        for one in found:
+            factor = boosts.recency(settings, passages[one.row].created, now)
+            if factor != 1.0:
+                one.boost("recency", "boost", factor)
+        _rank_superseded(found, passages)
+        words = len(weighted_stems(self._question.text))
+        judge(found, ranking, words, by_words=self._by_words)
+        shown = [one for one in found if one.shown or not self._by_words]
+        shown.sort(key=lambda one: (one.weak, -one.score, one.row))
+        return [
+            SharedHit(
+                passages[one.row],
+                one.score,
+                one.likelihood,
+                one.weak,
+                (*ranking.reasons(one.row), *one.boosts),
+                one.superseded_by,
+            )
+            for one in shown[:limit]
+        ]
+
+    def _asked(self, rarities: Mapping[str, float]) -> list[AskedWord]:
+        text = self._question.text
+        weights = {word.stem: word.weight for word in weighted_stems(text)}
+        weights = {**dict.fromkeys(grams(text).split(), 1.0), **weights}
+        counts = self._counts.passages
+        return [
+            AskedWord(number_of(word), weight * rarities.get(word, 0.0), counts[word])
+            for word, weight in weights.items()
+            if counts.get(word)
+        ]
+
+    def _rank(self, together: Together) -> Ranking:
+        worded = _matches(self._worded, together.scales["keyword"])
+        near, weight = self._near, 1.0
+        if self._meaning is not None and self._by_words:
+            weight = self._meaning.weight
+            if not self._worded:
+                near = [one for one in near if one.score >= self._meaning.least]
+        notes = _of_notes(self._worded)
+        whole = Matches(
+            [row for row, _ in notes.values()],
+            list(notes),
+            [score for _, score in notes.values()],
+            scale=together.scales["notes"],
+        )
+        evidence = Evidence(
+            lexical=worded,
+            notes=whole,
+            semantic=_matches(near, together.scales["vectors"]),
+            weight=weight,
+            code_weight=weight,
+            mean_words=USUAL_WORDS,
+            by_words=self._by_words,
+        )
+        return rank(evidence, Context(), lambda _: 0.0)
+
+    def _nearer(
+        self, ranking: Ranking, passages: Mapping[int, SharedPassage], together: Together
+    ) -> Ranking:
+        """Rank again with the nearness of words in the passages that were read."""
+        pairs = adjacent_stems(self._question.text) if self._worded else ()
+        added = {row: nearness(pairs, together.rarities, one) for row, one in passages.items()}
+        if not any(added.values()):
+            return ranking
+        self._worded = [
+            one._replace(score=one.score + added.get(one.row, 0.0)) for one in self._worded
+        ]
+        self._worded.sort(key=lambda one: (-one.score, one.row))
+        return self._rank(together)
+
+    def _phrases(self) -> list[Check]:
+        """Return the checks for required and excluded phrases."""
+        question = self._question
+        required = [stems(phrase) for phrase in question.required]
+        excluded = [stems(phrase) for phrase in question.excluded]
+
+        def check(passage: SharedPassage) -> bool:
+            text = stems(" ".join((passage.title, *passage.headings, passage.text)))
+            return all(_has(text, one) for one in required) and not any(
+                _has(text, one) for one in excluded
+            )
+
+        return [check] if question.strict else []
+
+
+def _matches(found: Sequence[SharedMatch], scale: Scale) -> Matches:
+    if not found:
+        return Matches()
+    rows, notes, scores, words = zip(*found, strict=True)
+    return Matches(rows, notes, scores, words, scale)
+
+
+def _of_notes(found: Iterable[SharedMatch]) -> dict[int, tuple[int, float]]:
+    """Estimate the scores of whole notes: first row and score of each note."""
+    scores: dict[int, list[SharedMatch]] = defaultdict(list)
+    for one in found:
+        scores[one.note].append(one)
+    return {
+        note: (
+            min(one.row for one in some),
+            sum(one.score * _SECOND**place for place, one in enumerate(some)),  # best first
+        )
+        for note, some in scores.items()
+    }
+
+
+def _best_of_notes(ranking: Ranking, most: int, span: float) -> list[Candidate]:
+    """Return the best passage of each of the best notes, as far as boosts can raise one."""
+    found: dict[int, Candidate] = {}
+    least = 0.0
+    for row in sorted(ranking.scores, key=lambda row: (-ranking.scores[row], row)):
+        note, score = ranking.owner[row], ranking.scores[row]
+        if score < least or len(found) == 2 * most:
+            break
+        if note not in found:
+            found[note] = Candidate(note, row, score)
+            if len(found) == most:
+                least = score / span
+    return list(found.values())
+
+
+def _passes(passage: SharedPassage | None, checks: Sequence[Check]) -> bool:
+    return passage is not None and all(check(passage) for check in checks)
+
+
+def _rank_superseded(found: Sequence[Candidate], passages: Mapping[int, SharedPassage]) -> None:
+    """Rank superseded notes lower, as far as they or their successors were found."""
+    by_place = {_place(passages[one.row]): one for one in found}
+    for one in found:
+        passage = passages[one.row]
+        for kind, target in passage.rest.get("links", ()):
+            if kind == "superseded_by":
+                _lower(one, target)
+            old = by_place.get((passage.repo, passage.bank, target))
+            if kind == "supersedes" and old is not None and old is not one:
+                _lower(old, passage.path)
+
+
+def _lower(old: Candidate, successor: str) -> None:
+    if not old.superseded_by:
+        old.superseded_by = successor
+        old.boost("superseded", f"by {successor}", SUPERSEDED_FACTOR)
+
+
+def _place(passage: SharedPassage) -> tuple[str, str, str]:
+    return passage.repo, passage.bank, passage.path
+
+
+def _has(text: Sequence[str], phrase: Sequence[str]) -> bool:
+    size = len(phrase)
+    return any(text[place : place + size] == phrase for place in range(len(text) - size + 1))

@@ -1,0 +1,277 @@
+"""The engine of PostgreSQL: what is published is found, whole, by those who may read it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from memory_bank.errors import BadInput, Conflict, SharedUnavailable
+from memory_bank.shared.engine import AskedWord, Head, Position, Publication, Where
+from memory_bank.shared.postgres.postgres import Postgres
+from memory_bank.shared.word_weights import asked_words, number_of, question_words
+from tests.shared.conftest import (
+    BANK,
+    DIMENSION,
+    EMBEDDER,
+    as_role,
+    note,
+    opened,
+    passage,
+    publish,
+    run_sql,
+)
+
+SHOP, BLOG = "git.example.org/acme/shop", "git.example.org/acme/blog"
+ANYWHERE = Where()
+
+
+def asked(engine: Postgres, question: str) -> list[AskedWord]:
+    words = question_words(question)
+    return asked_words(words, engine.frequencies(words), engine.size())
+
+
+def found(engine: Postgres, question: str, where: Where = ANYWHERE, limit: int = 10) -> list[str]:
+    matches = engine.words(asked(engine, question), limit, where)
+    texts = engine.passages([one.row for one in matches])
+    return [texts[one.row].text for one in matches]
+
+
+def test_what_is_published_is_found_by_its_words_and_by_its_meaning(database: str) -> None:
+    with opened(database) as engine:
+        publish(engine, SHOP, "c1", {"a.md": "quick brown foxes", "b.md": "lazy dogs"})
+        assert found(engine, "fox") == ["quick brown foxes"]
+        (first, second) = engine.nearest([0.6, 0.8, 0, 0], 10, Where())
+        assert first.score == pytest.approx(0.6, abs=0.01) == second.score
+        one = engine.passages([first.row])[first.row]
+        assert (one.repo, one.bank, one.commit, one.path) == (SHOP, BANK, "c1", "a.md")
+        assert one.position == Position(0, 1, 2)
+
+
+def test_scores_of_words_are_those_of_bm25(database: str) -> None:
+    with opened(database) as engine:
+        publish(engine, SHOP, "c1", {"a.md": "fox fox fox", "b.md": "fox", "c.md": "dog"})
+        (often, once) = engine.words(asked(engine, "fox"), 10, Where())
+        assert often.score > once.score > 0
+        rarer = engine.words(asked(engine, "dog"), 10, Where())
+        assert rarer[0].score > once.score
+
+
+def test_only_the_difference_to_the_head_is_sent(database: str) -> None:
+    with opened(database) as engine:
+        publish(engine, SHOP, "c1", {"a.md": "one", "b.md": "two"})
+        rows = run_sql(database, 'SELECT "row", text FROM memory_bank.passages ORDER BY 1')
+        publish(engine, SHOP, "c2", {"a.md": "one", "b.md": "three"})
+        later = run_sql(database, 'SELECT "row", text FROM memory_bank.passages ORDER BY 1')
+        assert rows[0] == later[0]
+        assert [text for _, text in later] == ["one", "three"]
+        assert found(engine, "two") == []
+        assert engine.heads()[0].commit == "c2"
+
+
+def test_the_counts_of_words_follow_every_change(database: str) -> None:
+    with opened(database) as engine:
+        publish(engine, SHOP, "c1", {"a.md": "alpha beta", "b.md": "beta"})
+        publish(engine, SHOP, "c2", {"a.md": "alpha gamma", "c.md": "gamma"})
+        words = {word: number_of(word) for word in ("alpha", "beta", "gamma")}
+        counts = engine.frequencies(words.values())
+        assert {word: counts.get(number, 0) for word, number in words.items()} == {
+            "alpha": 1, "beta": 0, "gamma": 2,
+        }  # fmt: skip
+        assert run_sql(
+            database, "SELECT count(*) FROM memory_bank.frequencies WHERE passages <= 0"
+        ) == [(0,)]
+
+
+def test_a_changed_note_changes_the_filters_of_its_passages_and_moves_them(database: str) -> None:
+    with opened(database) as engine:
+        publish(engine, SHOP, "c1", {"a.md": "text"})
+        one = passage("a.md", "text")
+        head = Head(SHOP, BANK, "c2", 1.0, 2.0, "", 1, 1)
+        changed = note("a.md", tags=("new",), updated=900.0, hidden=True)
+        engine.publish(Publication("c1", head, [changed], moved={one.key: Position(2, 7, 9)}))
+        assert found(engine, "text") == []
+        assert found(engine, "text", Where(hidden=True, tags=("NEW",), since=800.0)) == ["text"]
+        assert engine.positions(SHOP, BANK, ["a.md"]) == {one.key: Position(2, 7, 9)}
+
+
+def test_conditions_hold_before_ranking(database: str) -> None:
+    with opened(database) as engine:
+        publish(engine, SHOP, "c1", {f"{n}.md": f"word {'word ' * n}" for n in range(5)})
+        publish(engine, BLOG, "c1", {"x.md": "a long text with many others and one word"})
+        engine.administration.assign(BLOG, "writers")
+        for where in (
+            Where(repos=(BLOG,)), Where(repos=("blog",)), Where(repos=("acme/blog", "none")),
+            Where(teams=("writers",)), Where(without_repo=SHOP),
+        ):  # fmt: skip
+            assert found(engine, "word", where, limit=1) == [
+                "a long text with many others and one word"
+            ]
+            assert len(engine.nearest([1, 0, 0, 0], 10, where)) == 1
+        assert found(engine, "word", Where(repos=("log",))) == []
+        assert found(engine, "word", Where(repos=("",))) == []
+        assert found(engine, "word", Where(types=("fact",))) == []
+        assert len(found(engine, "word", Where(types=("fact", "Decision")))) == 6
+        assert found(engine, "word", Where(before=50.0)) == []
+
+
+def test_a_publication_on_another_base_is_a_conflict_and_changes_nothing(database: str) -> None:
+    with opened(database) as engine:
+        publish(engine, SHOP, "c1", {"a.md": "old"})
+        head = Head(SHOP, BANK, "c3", 1.0, 2.0)
+        with pytest.raises(Conflict):
+            engine.publish(Publication("c0", head, [note("b.md")], ["a.md"]))
+        assert engine.known(SHOP, BANK).commit == "c1"
+        assert [*engine.known(SHOP, BANK).notes] == ["a.md"]
+
+
+def test_of_two_first_publications_one_wins(database: str) -> None:
+    outcomes: list[str] = []
+    start = threading.Barrier(2)
+
+    def run(commit: str) -> None:
+        with opened(database) as engine:
+            head = Head(SHOP, BANK, commit, 1.0, 2.0, "", 1, 1)
+            publication = Publication("", head, [note("a.md")], (), [passage("a.md", commit)])
+            start.wait()
+            try:
+                engine.publish(publication)
+            except Conflict:
+                outcomes.append("conflict")
+            else:
+                outcomes.append(commit)
+
+    threads = [threading.Thread(target=run, args=[name]) for name in ("one", "two")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with opened(database) as engine:
+        winner = engine.known(SHOP, BANK).commit
+        assert sorted(outcomes) == sorted(["conflict", winner])
+        assert found(engine, winner) == [winner]
+
+
+def test_readers_see_one_commit_whole_while_publishers_switch(database: str) -> None:
+    texts = {
+        name: {f"{number}.md": f"{name} {number}" for number in range(20)}
+        for name in ("old", "new")
+    }
+    done = threading.Event()
+    states: set[tuple[str, ...]] = set()
+    with opened(database) as engine:
+        publish(engine, SHOP, "old", texts["old"])
+
+    def read() -> None:
+        with opened(database) as engine:
+            while not done.is_set():
+                with engine.one_state():
+                    (head,) = engine.heads()
+                    near = engine.nearest([1, 0, 0, 0], 100, Where())
+                    words = engine.frequencies([number_of(head.commit)])
+                    shown = engine.passages([one.row for one in near])
+                commits = {text.text.partition(" ")[0] for text in shown.values()}
+                assert len(shown) == 20, len(shown)
+                states.add((head.commit, *commits, str(words)))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    with opened(database) as engine:
+        for turn in range(12):
+            name = "new" if turn % 2 == 0 else "old"
+            publish(engine, SHOP, name, texts[name])
+    done.set()
+    reader.join()
+    whole = {(name, name, str({number_of(name): 20})) for name in texts}
+    assert states
+    assert states <= whole
+
+
+def test_a_bank_is_removed_whole(database: str) -> None:
+    with opened(database) as engine:
+        publish(engine, SHOP, "c1", {"a.md": "one"})
+        publish(engine, BLOG, "c1", {"a.md": "one"})
+        assert engine.remove(SHOP, BANK)
+        assert not engine.remove(SHOP, BANK)
+        assert [head.repo for head in engine.heads()] == [BLOG]
+        assert engine.size() == 1
+        assert engine.frequencies([number_of("one")]) == {number_of("one"): 1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["nul \0 in it", "quote ' and \" and \\ and ; DROP TABLE x; --", "x " * 200_000, "{1,2}"],
+    ids=["nul", "quotes", "huge", "braces"],
+)
+def test_any_text_can_be_published(database: str, text: str) -> None:
+    with opened(database) as engine:
+        publish(engine, SHOP, "c1", {f"{text[:20]}.md": f"needle {text}"})
+        assert len(found(engine, "needle")) == 1
+        assert len(engine.known(SHOP, BANK).notes) == 1
+
+
+def test_names_with_quotes_are_names(database: str, new_role: Callable[..., str]) -> None:
+    role = new_role("ro'le\"; DROP SCHEMA memory_bank CASCADE; --")
+    repo, team = "h/o'; DROP SCHEMA memory_bank CASCADE; --", "te'am\"; --"
+    with opened(database) as engine:
+        engine.administration.allow_publishing(role, repo)
+        engine.administration.assign(repo, team)
+        engine.administration.grant(role, team=team)
+    with opened(as_role(database, role)) as engine:
+        publish(engine, repo, "c1", {"a.md": "text"})
+        assert found(engine, "text", Where(teams=(team,), repos=(repo,))) == ["text"]
+        assert found(engine, "text", Where(tags=("x'; --",), types=("'",))) == []
+
+
+def test_the_first_making_fixes_the_embedder(empty_database: str) -> None:
+    with opened(empty_database) as engine:
+        engine.administration.drop()
+        first = engine.administration.make(EMBEDDER, DIMENSION)
+        again = engine.administration.make("other:8:0", 8)
+        assert first == again == engine.info()
+
+
+def test_tables_of_another_version_are_refused_clearly(database: str) -> None:
+    run_sql(database, "UPDATE memory_bank.meta SET value = '99' WHERE key = 'version'")
+    with opened(database) as engine, pytest.raises(SharedUnavailable) as caught:
+        engine.heads()
+    assert "version 99" in caught.value.message
+    assert caught.value.reason == "shared_other_version"
+    with opened(database) as engine, pytest.raises(BadInput):
+        engine.administration.migrate()
+
+
+def test_a_database_without_tables_is_named(server: object, empty_database: str) -> None:
+    with opened(empty_database) as engine:
+        engine.administration.drop()
+    with opened(empty_database) as engine, pytest.raises(SharedUnavailable) as caught:
+        engine.heads()
+    assert caught.value.reason == "shared_no_index"
+
+
+def test_an_index_without_vectors_finds_words(empty_database: str) -> None:
+    with opened(empty_database) as engine:
+        engine.administration.drop()
+        engine.administration.make("none", 0)
+        one = passage("a.md", "text", vector=None)
+        engine.publish(
+            Publication("", Head(SHOP, BANK, "c1", 1.0, 2.0, "", 1, 1), [note("a.md")], (), [one])
+        )
+        assert found(engine, "text") == ["text"]
+        assert engine.nearest([1.0], 10, Where()) == []
+
+
+def test_many_passages_are_searched_by_the_index_of_vectors(
+    database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memory_bank.shared.postgres import searching
+
+    with opened(database) as engine:
+        publish(engine, SHOP, "c1", {f"{number}.md": f"text {number}" for number in range(30)})
+        plain = engine.nearest([1, 0, 0, 0], 10, Where())
+        monkeypatch.setattr(searching, "_MOST_SCORED", 5)
+        by_index = engine.nearest([1, 0, 0, 0], 10, Where())
+        assert len(by_index) == 10
+        assert [one.score for one in by_index] == pytest.approx([one.score for one in plain])
+        assert len(engine.nearest([1, 0, 0, 0], 10, Where(tags=("none",)))) == 0

@@ -1,0 +1,396 @@
+"""A commit's notes are published whole; what is private stays on this machine."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memory_bank import Bank, open_bank
+from memory_bank.actions import publish as publishing
+from memory_bank.actions import shared_index
+from memory_bank.actions.publish import publish, unpublish
+from memory_bank.errors import BadInput, Conflict, SharedUnavailable
+from memory_bank.shared.engine import AskedWord, Where
+from memory_bank.shared.web_addresses import address
+from memory_bank.shared.word_weights import number_of
+from tests.conftest import run_git as git
+from tests.shared.conftest import as_role, every_row, opened
+
+REPO = "github.com/acme/shop"
+SECRET = "ghp_" + "R4nd0mT0k3nV4lu3F0rT3st1ngPurp0s3sX"[:36].ljust(36, "q")
+
+
+@pytest.fixture
+def shop(project: Path) -> Path:
+    git(project, "remote", "add", "origin", "https://me:hunter2@github.com/Acme/shop.git")
+    return project
+
+
+@pytest.fixture
+def index(empty_database: str, folder: Path) -> str:
+    """The URL of a shared index of the embedder `hashing`."""
+    with opened(empty_database) as engine:
+        engine.administration.drop()
+    with open_bank(folder, settings=settings(empty_database)) as bank:
+        shared_index.make(bank.settings)
+    return empty_database
+
+
+def settings(url: str, **others: object) -> dict[str, object]:
+    named = {name.replace("__", "."): value for name, value in others.items()}
+    return {"shared.url": url, "memory.embedder": "hashing", **named}
+
+
+@pytest.fixture
+def bank(shop: Path, index: str) -> Iterator[Bank]:
+    with open_bank(shop, settings=settings(index)) as found:
+        yield found
+
+
+def commit(project: Path, message: str = "More", **texts: str) -> str:
+    """Write notes, given by names with `__` for slashes, and commit all; return the commit."""
+    for name, text in texts.items():
+        file = project / ".memories" / f"{name.replace('__', '/')}.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "--allow-empty", "-m", message)
+    return git(project, "rev-parse", "HEAD").strip()
+
+
+def shared_texts(url: str) -> dict[str, str]:
+    """Return the texts of all that is published, by path."""
+    with opened(url) as engine:
+        rows = every_row(url)
+        found: dict[str, str] = {}
+        for one in sorted(engine.passages(rows).values(), key=lambda one: one.position.line):
+            found[one.path] = f"{found.get(one.path, '')}\n{one.text}".strip()
+        return found
+
+
+def test_a_commit_is_published_with_what_an_answer_needs(bank: Bank, index: str) -> None:
+    done = publish(bank)
+    assert (done.state, done.repository, done.bank, done.notes) == (
+        "published",
+        REPO,
+        ".memories",
+        3,
+    )
+    with opened(index) as engine:
+        (match,) = engine.words(
+            [AskedWord(number_of("consequ"), 1.0, 1)], 1, Where(types=("decision",))
+        )
+        hit = engine.passages([match.row])[match.row]
+        (head,) = engine.heads()
+    assert (hit.path, hit.file) == ("decisions/tantivy.md", ".memories/decisions/tantivy.md")
+    assert (hit.tags, hit.type, hit.title) == (
+        ("architecture", "search"),
+        "decision",
+        "Tantivy over Whoosh",
+    )
+    assert hit.headings[-1] == "Consequences"
+    assert ["supersedes", "decisions/whoosh.md"] in hit.rest["links"]
+    assert hit.rest["file_refs"] == ["src/index.py"]
+    assert address(head.web, hit.commit, hit.file, hit.position.line) == (
+        f"https://github.com/acme/shop/blob/{done.commit}/.memories/decisions/tantivy.md?plain=1#L{hit.position.line}"
+    )
+    assert "hunter2" not in repr(head)
+
+
+def test_meaning_is_published_as_the_bank_has_it(bank: Bank, index: str) -> None:
+    publish(bank)
+    from memory_bank.embedders import hashing
+
+    embedder = hashing.load(bank.settings)
+    vector = embedder.embed(["Whoosh is pure Python and easy to install."], "query")[0].tolist()
+    with opened(index) as engine:
+        (best, *_) = engine.nearest(vector, 3, Where())
+        assert engine.passages([best.row])[best.row].path == "decisions/whoosh.md"
+
+
+def test_the_same_commit_again_sends_nothing(bank: Bank) -> None:
+    first = publish(bank)
+    again = publish(bank)
+    assert again.state == "unchanged"
+    assert (again.commit, again.sent_passages) == (first.commit, 0)
+
+
+def test_only_changed_passages_are_sent(bank: Bank, shop: Path, index: str) -> None:
+    publish(bank)
+    text = (shop / ".memories/decisions/tantivy.md").read_text()
+    new = commit(
+        shop,
+        decisions__tantivy=text.replace("See [[src/index.py]].", "It grew.\n\nSee it."),
+        facts__new="# New\n\nfresh\n",
+    )
+    git(shop, "rm", "-q", ".memories/decisions/whoosh.md")
+    new = commit(shop)
+    done = publish(bank)
+    assert done.commit == new
+    assert done.removed_notes == ("decisions/whoosh.md",)
+    assert done.changed_notes == ("decisions/tantivy.md", "facts/new.md")
+    assert done.sent_passages == 2
+    texts = shared_texts(index)
+    assert sorted(texts) == ["decisions/tantivy.md", "facts/bm25.md", "facts/new.md"]
+    assert "It grew." in texts["decisions/tantivy.md"]
+
+
+def test_what_is_published_by_steps_is_what_is_published_at_once(
+    bank: Bank, shop: Path, index: str
+) -> None:
+    publish(bank)
+    for step in range(3):
+        commit(
+            shop,
+            facts__steps=f"# Steps\n\nline {step}\n\n## Deep\n\n{'text ' * step}\n",
+            **{f"facts__n{step}": f"# N{step}\n\nsee [[facts/steps]]\n"},
+        )
+        publish(bank)
+    by_steps = whole(index)
+    unpublish(bank)
+    assert shared_texts(index) == {}
+    publish(bank)
+    assert whole(index) == by_steps
+
+
+def whole(url: str) -> set[str]:
+    """Return all that is published but its numbers."""
+    with opened(url) as engine:
+        found = engine.passages(every_row(url)).values()
+        counts = engine.frequencies([number_of(word) for word in ("line", "step", "text", "bm25")])
+        return {repr(one._replace(row=0, note=0)) for one in found} | {repr(sorted(counts.items()))}
+
+
+def test_uncommitted_and_ignored_notes_and_sessions_stay(
+    bank: Bank, shop: Path, index: str
+) -> None:
+    (shop / ".gitignore").write_text("ignored.md\n")
+    session = (
+        "---\ntype: session\nsession_id: abc\nproject: shop\n---\n# A session\n\nprivate talk\n"
+    )
+    (shop / ".memories/sessions").mkdir()
+    (shop / ".memories/sessions/a.md").write_text(session)
+    git(shop, "add", "-f", ".memories/sessions/a.md")
+    commit(shop, moved__session=session)
+    (shop / ".memories/facts/ignored.md").write_text("# I\n\nignored\n")
+    (shop / ".memories/facts/draft.md").write_text("# D\n\nnot committed\n")
+    (shop / ".memories/facts/bm25.md").write_text("# BM25\n\nnot committed either\n")
+    done = publish(bank)
+    assert done.left_out_sessions == 2
+    texts = shared_texts(index)
+    assert sorted(texts) == ["decisions/tantivy.md", "decisions/whoosh.md", "facts/bm25.md"]
+    assert "not committed" not in repr(texts)
+
+
+def test_a_note_with_a_secret_is_left_out_and_named(bank: Bank, shop: Path, index: str) -> None:
+    publish(bank)
+    commit(shop, facts__bm25=f"# BM25\n\ntoken = {SECRET}\n")
+    done = publish(bank)
+    assert [(one.path, one.file) for one in done.refused] == [
+        ("facts/bm25.md", ".memories/facts/bm25.md")
+    ]
+    assert "line 3" in done.refused[0].reason
+    assert SECRET not in repr(done)
+    assert "facts/bm25.md" not in shared_texts(index)
+
+
+def test_a_commit_that_does_not_follow_is_refused_unless_forced(
+    bank: Bank, shop: Path, index: str
+) -> None:
+    base = git(shop, "rev-parse", "HEAD").strip()
+    commit(shop, facts__later="# Later\n\nlater\n")
+    publish(bank)
+    with pytest.raises(BadInput, match="is published already"):
+        publish(bank, base)
+    git(shop, "checkout", "-q", "-b", "side", base)
+    side = commit(shop, facts__side="# Side\n\nside\n")
+    with pytest.raises(BadInput, match="does not follow"):
+        publish(bank)
+    done = publish(bank, force=True)
+    assert (done.state, done.commit) == ("published", side)
+    assert "facts/side.md" in shared_texts(index)
+    assert "facts/later.md" not in shared_texts(index)
+
+
+def test_a_published_commit_that_this_clone_does_not_know_is_not_replaced(
+    bank: Bank, shop: Path, index: str, tmp_path: Path
+) -> None:
+    commit(shop)
+    publish(bank)
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{shop}", "shallow")
+    shallow = tmp_path / "shallow"
+    commit(shop)
+    publish(bank)
+    git(shallow, "remote", "set-url", "origin", "git@github.com:acme/shop")
+    commit(shallow, "Aside")
+    with open_bank(shallow, settings=settings(index)) as other, pytest.raises(BadInput) as caught:
+        publish(other)
+    assert "--unshallow" in caught.value.hint
+
+
+def test_a_dry_run_changes_nothing(bank: Bank, index: str) -> None:
+    done = publish(bank, dry_run=True)
+    assert (done.state, done.notes, len(done.changed_notes)) == ("planned", 3, 3)
+    with opened(index) as engine:
+        assert engine.heads() == []
+    publish(bank)
+    assert unpublish(bank, dry_run=True).state == "planned"
+    assert len(shared_texts(index)) == 3
+    assert unpublish(bank).state == "dropped"
+    assert unpublish(bank).state == "absent"
+
+
+def test_a_publisher_that_loses_repeats(
+    bank: Bank, shop: Path, index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = commit(shop, facts__later="# Later\n\nlater\n")
+    real = publishing.collected
+    first = [True]
+
+    def meanwhile(*args: Any, **kwargs: Any) -> Any:
+        found = real(*args, **kwargs)
+        if first.pop() if first else False:
+            with open_bank(shop, settings=settings(index)) as other:
+                publish(other, "HEAD~1")
+        return found
+
+    monkeypatch.setattr(publishing, "collected", meanwhile)
+    done = publish(bank)
+    assert (done.commit, done.state) == (later, "published")
+    assert done.replaced == git(shop, "rev-parse", "HEAD~1").strip()
+    assert "facts/later.md" in shared_texts(index)
+
+
+def test_publishers_at_once_leave_the_last_commit_whole(shop: Path, index: str) -> None:
+    commits = [commit(shop, **{f"facts__n{n}": f"# N{n}\n\nnumber {n}\n"}) for n in range(4)]
+    outcomes: list[str] = []
+
+    def run(rev: str) -> None:
+        with open_bank(shop, settings=settings(index)) as one:
+            try:
+                outcomes.append(publish(one, rev).state)
+            except BadInput as error:
+                outcomes.append(error.message)
+
+    threads = [threading.Thread(target=run, args=[rev]) for rev in commits]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(outcomes) == 4
+    for one in outcomes:
+        assert one in {"published", "unchanged"} or "is published already" in one
+    with opened(index) as engine:
+        assert [head.commit for head in engine.heads()] == [commits[-1]]
+    assert len(shared_texts(index)) == 3 + 4
+
+
+def test_another_embedder_is_refused_clearly(shop: Path, index: str) -> None:
+    with (
+        open_bank(shop, settings=settings(index, memory__embedder="none")) as bank,
+        pytest.raises(SharedUnavailable) as caught,
+    ):
+        publish(bank)
+    assert caught.value.reason == "shared_other_embedder"
+    assert 'embedder = "hashing"' in caught.value.hint
+
+
+def test_a_repository_without_a_remote_needs_a_name(project: Path, index: str) -> None:
+    with open_bank(project, settings=settings(index)) as bank:
+        with pytest.raises(BadInput, match="no remote"):
+            publish(bank)
+        assert publish(bank, repo="internal/shop").repository == "internal/shop"
+        with pytest.raises(BadInput, match="can't name"):
+            publish(bank, repo="a b")
+
+
+def test_a_repository_of_many_banks_publishes_each(shop: Path, index: str) -> None:
+    other = shop / "packages/x/.memories"
+    other.mkdir(parents=True)
+    (other / "a.md").write_text("# A\n\nof package x\n")
+    commit(shop)
+    for place in (shop, shop / "packages/x"):
+        with open_bank(place, settings=settings(index)) as bank:
+            publish(bank)
+    with opened(index) as engine:
+        assert [(head.bank, head.notes) for head in engine.heads()] == [
+            (".memories", 3), ("packages/x/.memories", 1),
+        ]  # fmt: skip
+    with open_bank(shop / "packages/x", settings=settings(index)) as bank:
+        unpublish(bank)
+    assert len(shared_texts(index)) == 3
+
+
+def test_included_files_are_published_with_their_place(shop: Path, index: str) -> None:
+    (shop / "docs").mkdir()
+    (shop / "docs/guide.md").write_text("# Guide\n\nhow to\n")
+    (shop / ".memories/config.toml").write_text('[memory]\ninclude = ["docs"]\n')
+    commit(shop)
+    with open_bank(shop, settings=settings(index)) as bank:
+        publish(bank)
+    with opened(index) as engine:
+        files = {one.file for one in engine.passages(every_row(index)).values()}
+    assert "docs/guide.md" in files
+
+
+def test_a_publishing_role_publishes_through_the_program(
+    shop: Path, index: str, new_role: Callable[..., str]
+) -> None:
+    role = new_role("ci")
+    with opened(index) as engine:
+        engine.administration.allow_publishing(role, REPO)
+    with open_bank(shop, settings=settings(as_role(index, role))) as bank:
+        assert publish(bank).state == "published"
+        with pytest.raises(
+            BadInput, match=r"no repository 'github.com/acme/other' that this role may publish"
+        ):
+            publish(bank, repo="github.com/acme/other")
+
+
+def test_publishing_leaves_the_bank_and_git_as_they_are(bank: Bank, shop: Path) -> None:
+    publish(bank)
+    assert git(shop, "status", "--short") == ""
+
+
+def test_a_conflict_that_stays_is_named(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memory_bank.shared.postgres.postgres import Postgres
+
+    def refuse(self: Postgres, publication: object) -> None:
+        raise Conflict("another commit was published meanwhile")
+
+    monkeypatch.setattr(Postgres, "publish", refuse)
+    monkeypatch.setattr(publishing, "_PAUSE", 0.0)
+    with pytest.raises(Conflict):
+        publish(bank)
+
+
+def test_a_repository_may_not_name_the_server(shop: Path) -> None:
+    from memory_bank.errors import BadSetting
+
+    (shop / ".memories/config.toml").write_text(
+        '[shared]\nurl = "postgresql://evil.example.org/x"\n'
+    )
+    with pytest.raises(BadSetting, match=r"shared\.url may not be set by a project"):
+        open_bank(shop)
+
+
+def test_a_commit_without_notes_empties_nothing(bank: Bank, shop: Path, index: str) -> None:
+    publish(bank)
+    git(shop, "rm", "-q", "-r", ".memories")
+    commit(shop, "Remove")
+    with pytest.raises(BadInput, match="no note was in it"):
+        publish(bank)
+    assert len(shared_texts(index)) == 3
+
+
+def test_a_bank_outside_of_git_has_no_commit_to_publish(folder: Path, index: str) -> None:
+    (folder / "a.md").write_text("# A\n")
+    with (
+        open_bank(folder, settings=settings(index)) as bank,
+        pytest.raises(BadInput, match="in no git repository"),
+    ):
+        publish(bank, repo="a/b/c")
