@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from memory_bank.actions.promote import promote
     from memory_bank.actions.prune import prune
     from memory_bank.actions.recall import recall
+    from memory_bank.actions.recall_at import recall_at
     from memory_bank.actions.remember import remember, session_note
     from memory_bank.actions.session_events import subscribe
     from memory_bank.actions.session_stores import session_store
@@ -79,6 +80,7 @@ _HOMES = {
     "actions.promote": ("promote",),
     "actions.prune": ("prune",),
     "actions.recall": ("recall",),
+    "actions.recall_at": ("recall_at",),
     "actions.remember": ("remember", "session_note"),
     "actions.session_events": ("subscribe",),
     "actions.session_stores": ("session_store",),
@@ -143,6 +145,7 @@ __all__ = [
     "promote",
     "prune",
     "recall",
+    "recall_at",
     "related",
     "remember",
     "remember_many",

@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.actions import recall as recalling
 from memory_bank.actions import symbols
+from memory_bank.actions.ask_coupling import with_coupling
 from memory_bank.actions.ask_results import (
     COUPLING,
     DOCS,
@@ -19,7 +21,6 @@ from memory_bank.actions.ask_results import (
     SYMBOLS,
     TESTS,
     Answer,
-    CoupledFileResult,
     DocResult,
     GuardResult,
     NoteResult,
@@ -27,26 +28,21 @@ from memory_bank.actions.ask_results import (
     SymbolResult,
     file_of,
 )
-from memory_bank.actions.coupling import snippet
-from memory_bank.errors import BadInput, MemoryBankError
-from memory_bank.repo import parsing
+from memory_bank.errors import BadInput, MemoryBankError, NoBank, NoRepository
 from memory_bank.search import kinds as fusing
 from memory_bank.search import snippets
 from memory_bank.setting_sections import MODES, Search
 
 if TYPE_CHECKING:
-    from memory_bank.actions.recall import Recalled
+    from memory_bank.actions.recall import Recalled, RecalledNote
     from memory_bank.bank import Bank
     from memory_bank.code_search import CodeHit, CodeResult, Lane
     from memory_bank.codebase import Codebase
     from memory_bank.index.report import Progress
     from memory_bank.repo.code import Symbol
-    from memory_bank.repo.coupling import Coupled, Coupling
 
 MOST = 100
 """Most results in an answer."""
-_COUPLED_WITH, _MOST_COUPLED = 3, 12
-"""Number of files, the best ones, whose coupled files are looked at, and how many of each."""
 _OVERFETCH = 2
 """Results of each kind that are looked at, for each one in the answer."""
 _LANES: tuple[Lane, ...] = ("symbols", "tests", "docs")
@@ -63,6 +59,9 @@ class _Found(NamedTuple):
     """Why it was not searched at all."""
     problem: str = ""
     """Why results may be missing."""
+    notes: Mapping[str, RecalledNote] = MappingProxyType({})
+    code: Mapping[tuple[str, str], CodeHit] = MappingProxyType({})
+    notices: tuple[str, ...] = ()
 
 
 def ask(
@@ -84,22 +83,57 @@ def ask(
     notes and symbols in the answer count one access more. Raises BadInput for an unknown kind or
     mode.
     """
+    found = explained(bank, codebase, query, limit, include, mode=mode, progress=progress)
+    if count_access:
+        _count(bank, codebase, found.answer.results)
+    return found.answer
+
+
+class Explained(NamedTuple):
+    """An answer, with what its results were found by."""
+
+    answer: Answer
+    notes: Mapping[str, RecalledNote]
+    """The notes that were found, by the ids of their results."""
+    code: Mapping[tuple[str, str], CodeHit]
+    """What was found of the code, by the kinds and ids of the results."""
+    notices: tuple[str, ...]
+    """What `recall` remarks on the query."""
+
+
+def explained(
+    bank: Bank | None,
+    codebase: Codebase | None,
+    query: str,
+    limit: int = 10,
+    include: Sequence[str] = INCLUDE,
+    *,
+    mode: str | None = None,
+    refresh_code: bool = True,
+    progress: Progress | None = None,
+) -> Explained:
+    """Return what `ask` returns, with the reasons; no access is counted.
+
+    Without `refresh_code`, the code is searched as it was indexed last: by a thread, for example.
+    """
     wanted = _checked(include)
     if mode is not None and mode not in MODES:
         raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
     limit = min(max(limit, 1), MOST)
     query = query.encode("utf-8", "replace").decode()  # an argument may be no UTF-8
-    asked = _Asked(query, limit, mode, progress)
+    asked = _Asked(query, limit, mode, refresh_code, progress)
     found = _searched(bank, codebase, wanted, asked)
     if COUPLING in wanted and codebase is not None and any(one.results for one in found.values()):
-        _with_coupling(codebase, found)
-        found = {kind: one for kind, one in found.items() if kind in wanted}
+        results = with_coupling(codebase, {kind: one.results for kind, one in found.items()})
+        found = {
+            kind: found.get(kind, _Found())._replace(results=some)
+            for kind, some in results.items()
+            if kind in wanted
+        }
     ranked = _ranked(found, limit, _fusion(bank, codebase))
-    if count_access:
-        _count(bank, codebase, ranked)
     reasons = {one.reason: None for one in found.values() if one.reason}
     modes = {one.mode for one in found.values() if one.mode}
-    return Answer(
+    answer = Answer(
         SCHEMA_VERSION,
         query,
         "hybrid" if "hybrid" in modes else min(modes, default=mode or ""),
@@ -108,6 +142,17 @@ def ask(
         tuple(ranked),
         _problem(found),
     )
+    return Explained(
+        answer,
+        {key: note for one in found.values() for key, note in one.notes.items()},
+        {key: hit for one in found.values() for key, hit in one.code.items()},
+        tuple(notice for one in found.values() for notice in one.notices),
+    )
+
+
+def nothing_here(no_bank: NoBank, no_code: NoRepository) -> NoBank:
+    """Return the error of a question where there is neither a bank nor a repository."""
+    return NoBank(f"{no_bank.message}; {no_code.message}", no_bank.hint)
 
 
 def _problem(found: Mapping[str, _Found]) -> str | None:
@@ -125,6 +170,7 @@ class _Asked(NamedTuple):
     query: str
     limit: int
     mode: str | None
+    refresh_code: bool
     progress: Progress | None
 
 
@@ -149,7 +195,9 @@ def _searched(
     problem = ""
     if codebase is not None and lanes:
         try:
-            problem, absent = codebase.catch_up(lanes, asked.progress), ""
+            if asked.refresh_code:
+                problem = codebase.catch_up(lanes, asked.progress)
+            absent = ""
         except MemoryBankError as error:
             absent = error.message
     for lane in lanes:
@@ -184,7 +232,14 @@ def _notes(bank: Bank | None, asked: _Asked) -> _Found:
         )
         for note in answer.notes
     ]
-    return _Found(results, answer.mode_used, answer.fallback_reason or "", answer.problem or "")
+    return _Found(
+        results,
+        answer.mode_used,
+        answer.fallback_reason or "",
+        problem=answer.problem or "",
+        notes={one.id: note for one, note in zip(results, answer.notes, strict=True)},
+        notices=answer.notices,
+    )
 
 
 def _code(codebase: Codebase, lane: Lane, asked: _Asked) -> _Found:
@@ -195,8 +250,13 @@ def _code(codebase: Codebase, lane: Lane, asked: _Asked) -> _Found:
         )
     except MemoryBankError as error:
         return _Found(absent=error.message)
-    results = [one for hit in found.hits if (one := _result(codebase, hit, asked.query))]
-    return _Found(results, found.mode, found.fallback_reason)
+    pairs = [(one, hit) for hit in found.hits if (one := _result(codebase, hit, asked.query))]
+    return _Found(
+        [one for one, _ in pairs],
+        found.mode,
+        found.fallback_reason,
+        code={(one.kind, one.id or ""): hit for one, hit in reversed(pairs)},
+    )
 
 
 def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result | None:
@@ -213,9 +273,8 @@ def _result(codebase: Codebase, hit: CodeHit, query: str) -> Result | None:
         title = heading or hit.hit.document.title
         return DocResult(name, title, _snippet(codebase, hit, query), score, hit.path, hit.line)
     if hit.symbol is None:  # a file: what is outside of its symbols
-        language = parsing.language_of(hit.path) or ""
         text = _snippet(codebase, hit, query)
-        return SymbolResult(hit.path, hit.path, text, score, hit.path, hit.line, language)
+        return SymbolResult(hit.path, hit.path, text, score, hit.path, hit.line, hit.language)
     symbol = hit.symbol.symbol
     if _is_named(symbol, query):
         score = 1.0
@@ -242,69 +301,6 @@ def _snippet(codebase: Codebase, hit: CodeHit, query: str) -> str:
 def _is_named(symbol: Symbol, query: str) -> bool:
     """Tell whether a query is nothing but a symbol's name."""
     return query.strip().strip("`").removesuffix("()") in (symbol.qualified, symbol.name)
-
-
-class _Lift(NamedTuple):
-    """What a file gains because it changes with a better one."""
-
-    score: float
-    coupled: Coupled
-    file: str
-    """The better one."""
-
-
-def _with_coupling(codebase: Codebase, found: dict[str, _Found]) -> None:
-    """Add what coupling tells of files that change with those of the best results.
-
-    Such a file is as likely as the better one, times `fused_score` and COUPLING_WEIGHT. If its own
-    best result is likelier, that one is lifted; else the coupled file is a result.
-    """
-    best: dict[str, float] = {}
-    for kind in _LANES:
-        for one in found.get(kind, _Found()).results:
-            file = file_of(one)
-            best[file] = max(best.get(file, 0.0), one.relevance_score)
-    first = sorted(best, key=lambda file: -best[file])[:_COUPLED_WITH]
-    coupling = codebase.coupling(refresh=False).coupling  # the search has just caught up
-    lifts = _lifts(coupling, {file: best[file] for file in first})
-    for kind in _LANES:
-        if kind in found:
-            results = [_lifted(one, best, lifts) for one in found[kind].results]
-            found[kind] = found[kind]._replace(results=results)
-    found[COUPLING] = _Found(
-        [
-            CoupledFileResult(
-                id=None,
-                title=file,
-                snippet=snippet(lift.coupled, lift.file),
-                relevance_score=fusing.either(best.get(file, 0.0), lift.score),
-                fused_score=round(lift.coupled.fused_score, 4),
-                coupling_type=lift.coupled.coupling_type,
-            )
-            for file, lift in lifts.items()
-            if lift.score >= best.get(file, 0.0) and not codebase.is_note(file)
-        ]
-    )
-
-
-def _lifts(coupling: Coupling, best: Mapping[str, float]) -> dict[str, _Lift]:
-    """Return what coupled files gain by the best files, which are given with their scores."""
-    lifts: dict[str, _Lift] = {}
-    for file, score in best.items():
-        for other in coupling.of(file)[:_MOST_COUPLED]:
-            lift = fusing.COUPLING_WEIGHT * score * other.fused_score
-            if other.file not in lifts or lift > lifts[other.file].score:
-                lifts[other.file] = _Lift(lift, other, file)
-    return lifts
-
-
-def _lifted(one: Result, best: Mapping[str, float], lifts: Mapping[str, _Lift]) -> Result:
-    """Return the best result of a coupled file with a higher score, if it is likely by itself."""
-    file = file_of(one)
-    lift = lifts.get(file)
-    if lift is None or one.relevance_score < best[file] or lift.score >= best[file]:
-        return one
-    return one._replace(relevance_score=fusing.either(one.relevance_score, lift.score))
 
 
 def _ranked(found: dict[str, _Found], limit: int, fusion: tuple[str, float]) -> list[Result]:

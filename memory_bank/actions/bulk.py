@@ -164,7 +164,9 @@ class _Batch:
         meta, _ = read_meta(frontmatter.metadata(frontmatter.split(text))[0])
         if meta.id != number:
             self._check_id(meta.id)
-        path, etag = create_note(bank, text, item.content, item.type, item.name)
+        path, etag = create_note(
+            bank, text, item.content, item.type, item.name, key=meta.id or number
+        )
         self._ids.add(meta.id)
         return Remembered(
             schema_version=SCHEMA_VERSION,

@@ -51,7 +51,7 @@ _OTHERS = frozenset(
     [
         *("recall", "search", "timeline", "get_observations", "inject_context", "start_session"),
         *("decisions", "changes_for_file", "blast_radius", "index_status", "__IMPORTANT"),
-        *("ask", "symbol", "explain_symbol"),
+        *("ask", "symbol", "explain_symbol", "review"),
     ]
 )
 _SUBJECTS = ("memory", "memories", "memory_stats", "bank")

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memory_bank.actions import qrels
-from memory_bank.actions.qrels import Qrels
+from memory_bank import qrels
+from memory_bank.actions.golden_queries import golden_queries, unboosted
 from memory_bank.actions.recall import MOST, RecalledNote, recall
 from memory_bank.actions.targets import Targets, resolve
 from memory_bank.bank import Bank
-from memory_bank.config import Settings
 from memory_bank.errors import BadInput
+from memory_bank.qrels import Qrels
 from memory_bank.search import metrics
 from memory_bank.search.hits import Reason
 from memory_bank.setting_sections import MODES
@@ -123,31 +123,35 @@ class _Options:
 
 def evaluate(
     bank: Bank,
-    queries: str | os.PathLike[str] | Sequence[Qrels],
+    queries: str | os.PathLike[str] | Sequence[Qrels] | None = None,
     *,
     modes: Sequence[str] = (),
     limit: int = DEPTH,
     within: int = _WITHIN,
     least: Mapping[str, float] | None = None,
-    steady: bool = False,
+    steady: bool | None = None,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Run every query in every mode, and compare the results with the judgements.
 
-    `queries` may be a TOML or JSON lines file. The default mode is the bank's. `limit`, 10 to 100,
-    is the number of results per query. A relevant note is a miss if it is not among the first
-    `within`, or as many as the query has relevant notes. `least` maps measures to their minima.
-    `steady` disables boosts by age and use, so that figures of other days and machines can be
-    compared. No access is counted. Raises BadInput for queries that can't be read or name missing
-    notes, and for an unknown mode or measure.
+    `queries` may be a TOML or JSON lines file; without one, they are the bank's golden queries. The
+    default mode is the bank's. `limit`, 10 to 100, is the number of results per query. A relevant
+    note is a miss if it is not among the first `within`, or as many as the query has relevant
+    notes. `least` maps measures to their minima. `steady` disables boosts by age and use, so that
+    figures of other days and machines can be compared; it is the default for golden queries. No
+    access is counted. Raises BadInput for queries that can't be read or name missing notes, and for
+    an unknown mode or measure.
     """
     bank.settings.check_enabled()
     options = _Options(modes or [bank.settings.search.mode], limit, within, least or {})
-    known = qrels.read(Path(queries)) if isinstance(queries, str | os.PathLike) else queries
-    if not steady:
+    if queries is None:
+        known: Sequence[Qrels] = golden_queries(bank)
+    else:
+        known = qrels.read(Path(queries)) if isinstance(queries, str | os.PathLike) else queries
+    if not (queries is None if steady is None else steady):
         bank.sync(progress)
         return _measured(bank, resolve(bank, known), options)
-    with Bank(bank.layout, _steady(bank.settings)) as same:
+    with bank.with_settings(unboosted(bank.settings)) as same:
         same.sync(progress)
         return _measured(same, resolve(same, known), options)
 
@@ -167,15 +171,6 @@ def _measured(bank: Bank, targets: Sequence[Targets], options: _Options) -> Eval
         shortfalls=_shortfalls(scores, options.least),
         misses=tuple(misses),
     )
-
-
-def _steady(settings: Settings) -> Settings:
-    memory = settings.memory._replace(
-        recency_boost_factor=1.0,
-        access_recency_weight=0.0,
-        access_count_weight=0.0,
-    )
-    return settings._replace(memory=memory)
 
 
 def _run_queries(

@@ -10,6 +10,7 @@ from memory_bank import sqlite, sqlite_text
 from memory_bank.actions.forgotten import REBUILT, Removal
 from memory_bank.errors import MemoryBankError
 from memory_bank.layout import INDEX
+from memory_bank.revisions import slots
 from memory_bank.sessions.queue import EventQueue
 
 _READ = "another process reads it, so that its log may have it still: forget again later"
@@ -19,6 +20,7 @@ def clean(run: Removal) -> None:
     """Empty the index and fill it again; write the databases anew; remove damaged ones."""
     _remove_damaged(run)
     _empty_index(run)
+    _remove_copies(run)
     if run.dry_run:
         return
     queue = EventQueue(run.state, run.bank.add_repaired)
@@ -70,6 +72,21 @@ def _empty_index(run: Removal) -> None:
             _remove_folder(run, folder)
     if not run.dry_run:
         run.bank.empty_index()
+
+
+def _remove_copies(run: Removal) -> None:
+    """Remove the copies of the bank as of other revisions, which may have it."""
+    for slot in slots.of_bank(run.bank.layout):
+        run.found(str(slot), "index", 1)
+        if run.dry_run:
+            continue
+        try:
+            gone = slots.remove(slot)
+        except OSError as error:
+            run.left(str(slot), f"it can't be removed: {error.strerror}")
+        else:
+            if not gone:
+                run.left(str(slot), _READ)
 
 
 def _remove_folder(run: Removal, folder: Path) -> None:

@@ -126,6 +126,7 @@ def _fitting(notes: Sequence[RecalledNote], most: int, quotes: Quotes) -> dict[s
             "by": note.source_type,
             "created_at": note.created_at[:_DAY],
             "superseded_by": note.superseded_by or "",
+            "stale": note.stale,
         }
         whole, part = quotes.quote(note.content, about), quotes.quote(note.snippet, about)
         text = next((text for text in (whole, part) if estimate(text) <= most), "")

@@ -131,7 +131,7 @@ def list_notes(
         return found, remarks.remarks(view.manifest, (), wanted)
 
     found, notices = bank.read(newest)
-    return Listing(len(found), tuple(_listed(note) for note in found), notices)
+    return Listing(len(found), tuple(listed(note) for note in found), notices)
 
 
 def show(bank: Bank, name: str) -> Shown:
@@ -144,9 +144,9 @@ def show(bank: Bank, name: str) -> Shown:
     backlinks = bank.read(lambda view: link_table.incoming(view.manifest, row.number))
     with bank.lock:
         seen = bank.logs.access.of([row.key]).get(row.key)
-        listed = _listed(note_rows.updated_by(row, bank.logs.updates.all()))
+        dated = listed(note_rows.updated_by(row, bank.logs.updates.all()))
     return Shown(
-        note_id=listed.note_id,
+        note_id=dated.note_id,
         path=path,
         title=note.title,
         type=note.meta.type,
@@ -158,8 +158,8 @@ def show(bank: Bank, name: str) -> Shown:
         file_refs=note.meta.file_refs,
         symbol_refs=note.meta.symbol_refs,
         entity_refs=note.meta.entity_refs,
-        created_at=listed.created_at,
-        updated_at=listed.updated_at,
+        created_at=dated.created_at,
+        updated_at=dated.updated_at,
         content=note.text,
         body=note.text[note.body_start :],
         etag=note.etag,
@@ -223,7 +223,8 @@ def tag_counts(bank: Bank) -> dict[str, int]:
     return bank.read(lambda view: documents.counts(view.manifest, "tag"))
 
 
-def _listed(note: NoteRow) -> Listed:
+def listed(note: NoteRow) -> Listed:
+    """Return a note as lists show it."""
     return Listed(
         note_id=note.key,
         path=note.path,

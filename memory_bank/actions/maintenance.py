@@ -42,7 +42,12 @@ _BETWEEN = 0.01
 
 def sync(bank: Bank, *, rebuild: bool = False, progress: Progress | None = None) -> SyncReport:
     """Index and embed whatever differs from the files; with `rebuild`, rebuild every index."""
-    return bank.rebuild(progress) if rebuild else bank.sync(progress)
+    from memory_bank.actions import trust_filter  # start-up: servers index without it
+
+    report = bank.rebuild(progress) if rebuild else bank.sync(progress)
+    with bank.lock:
+        trust_filter.prepare(bank)
+    return report
 
 
 def sync_code(bank: Bank, progress: Progress | None = None) -> str | None:

@@ -1,9 +1,10 @@
-"""Make a tracked note of an observation, linked with the session that made it."""
+"""Make a tracked note of an observation or a summary, linked with the session that made it."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from memory_bank.actions.remember import DEFAULT_TYPE, remember
 from memory_bank.actions.session_compression import compress_now
@@ -12,20 +13,28 @@ from memory_bank.bank import Bank
 from memory_bank.errors import NoteNotFound
 from memory_bank.notes.names import name_of
 from memory_bank.notes.schema import normalise_tags
-from memory_bank.sessions import note_edit
-from memory_bank.sessions.model import Observation, check_observation_id
+from memory_bank.sessions import note_edit, note_format
+from memory_bank.sessions.model import (
+    SUMMARY_PREFIX,
+    Observation,
+    Session,
+    Summary,
+    check_observation_id,
+)
+from memory_bank.sessions.note_parts import SUMMARY_TEXTS
 from memory_bank.sessions.note_text import escaped, heading
 
 SCHEMA_VERSION = "1.0"
 CREATED, EXISTING = "created", "existing"
 PROMOTED_TO = "promoted_to"
 """The field of an observation with the link to the note that was made of it."""
+_SUMMARY_ID = re.compile(rf"{SUMMARY_PREFIX}[0-9a-z]{{6,32}}")
 _LINK = re.compile(r"\[\[([^\]\n]+)\]\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Promoted:
-    """The note that was made of an observation."""
+    """The note that was made of an observation or a summary."""
 
     schema_version: str
     observation_id: str
@@ -37,32 +46,34 @@ class Promoted:
 
 
 def promote(bank: Bank, observation_id: str, *, type: str = "", name: str = "") -> Promoted:  # noqa: A002  (the field's word)
-    """Make a note of an observation, by default of its type, and link both.
+    """Make a note of an observation, by default of its type, or of a summary, and link both.
 
-    An observation that was promoted before is not promoted again: the answer names its note.
-    Raises BadInput for anything but the id of an observation, NoteNotFound for an unknown one,
-    NoteExists for a taken `name`.
+    What was promoted before is not promoted again: the answer names its note. Raises BadInput for
+    anything but the id of an observation or a summary, NoteNotFound for an unknown one, NoteExists
+    for a taken `name`.
     """
-    wanted = check_observation_id(observation_id)
+    wanted = _checked(observation_id)
     compress_now(bank)
-    with opened(bank) as store:
-        found = store.get_observation(wanted)
-        session = store.get_session(found.session_id) if found else None
     place = IndexedNotes(bank).with_blocks([wanted]).get(wanted, "")
-    if found is None or not place:
-        raise NoteNotFound("Observation not found", "search lists observations with their ids")
+    with opened(bank):
+        session = note_format.parse(place, bank.store.read_bytes(place)) if place else None
+    one = _said(session, wanted) if session else None
+    if one is None or session is None:
+        what = "Summary" if wanted.startswith(SUMMARY_PREFIX) else "Observation"
+        raise NoteNotFound(f"{what} not found", "search lists observations with their ids")
     known = _promoted_to(bank, place, wanted)
     if known:
         return Promoted(SCHEMA_VERSION, wanted, known, EXISTING, place)
+    draft = _of_observation(one) if isinstance(one, Observation) else _of_summary(one, session)
     done = remember(
         bank,
-        _content(found, place),
-        type=type or found.obs_type or DEFAULT_TYPE,
+        f"{draft.text}\n- learned_in:: [[{name_of(place)}#^{one.id}]]\n",
+        type=type or draft.type or DEFAULT_TYPE,
         name=name,
-        tags=normalise_tags(found.concepts),
-        file_refs=tuple(dict.fromkeys((*found.files_modified, *found.files_read))),
+        tags=normalise_tags(draft.tags),
+        file_refs=tuple(dict.fromkeys(draft.files)),
         source_type="agent",
-        source_agent=session.agent if session else "",
+        source_agent=session.agent,
     )
     link = f"[[{name_of(done.path)}]]"
     bank.store.change(
@@ -72,7 +83,27 @@ def promote(bank: Bank, observation_id: str, *, type: str = "", name: str = "") 
     return Promoted(SCHEMA_VERSION, wanted, done.path, CREATED, place)
 
 
-def _content(one: Observation, place: str) -> str:
+def _checked(given: str) -> str:
+    text = str(given).strip().removeprefix("#").removeprefix("^")
+    return text if _SUMMARY_ID.fullmatch(text) else check_observation_id(given)
+
+
+def _said(session: Session, wanted: str) -> Observation | Summary | None:
+    """Return the observation or the summary of a session that has an id."""
+    said = (*session.observations, *([session.summary] if session.summary else ()))
+    return next((one for one in said if one.id == wanted), None)
+
+
+class _Draft(NamedTuple):
+    """A note to be made."""
+
+    text: str
+    type: str
+    tags: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+def _of_observation(one: Observation) -> _Draft:
     parts = [f"# {heading(one.title)}"]
     if one.subtitle:
         parts.append(escaped(one.subtitle))
@@ -80,8 +111,16 @@ def _content(one: Observation, place: str) -> str:
         parts.append(escaped(one.narrative))
     if one.facts:
         parts.append("\n".join(f"- {escaped(' '.join(fact.split()))}" for fact in one.facts))
-    parts.append(f"- learned_in:: [[{name_of(place)}#^{one.id}]]")
-    return "\n\n".join(parts) + "\n"
+    files = (*one.files_modified, *one.files_read)
+    return _Draft("\n\n".join(parts) + "\n", one.obs_type, one.concepts, files)
+
+
+def _of_summary(one: Summary, session: Session) -> _Draft:
+    """Return a note with a section for each part of a summary."""
+    said = ((name.replace("_", " ").capitalize(), getattr(one, name)) for name in SUMMARY_TEXTS)
+    parts = [f"# {heading(note_format.title_of(session))}"]
+    parts += (f"## {name}\n\n{escaped(text)}" for name, text in said if text)
+    return _Draft("\n\n".join(parts) + "\n", "", (), (*one.files_edited, *one.files_read))
 
 
 def _promoted_to(bank: Bank, place: str, observation_id: str) -> str:

@@ -32,6 +32,7 @@ from memory_bank.notes.schema import (
     note_id,
     slug,
 )
+from memory_bank.repo import git
 from memory_bank.session_notes import SESSION
 
 SCHEMA_VERSION = "1.0"
@@ -42,6 +43,7 @@ Reference = Entity | Mapping[str, object] | str
 CREATED, UPDATED = "created", "updated_existing"
 _NAME_LIMIT = 60
 _MOST_NAMES = 1000
+_ID_DIGITS = 4
 _SHOWN = 60
 
 
@@ -167,7 +169,9 @@ def _create(
         {key: value for key, value in metadata.items() if value}, wanted.content
     )
     check_size(bank, text)
-    path, etag = create_note(bank, text, wanted.content, wanted.type, wanted.name)
+    path, etag = create_note(
+        bank, text, wanted.content, wanted.type, wanted.name, key=str(metadata["id"])
+    )
     return Remembered(
         schema_version=SCHEMA_VERSION,
         note_id=str(metadata["id"]),
@@ -308,12 +312,22 @@ def first_path(bank: Bank, content: str, kind: str, name: str) -> str:
     return f"{folder_of(kind)}/{slug(_first_words(content), _NAME_LIMIT)}.md"
 
 
-def create_note(bank: Bank, text: str, content: str, kind: str, name: str) -> tuple[str, str]:
-    """Write a new note and return its path and etag; raise NoteExists for a taken `name`."""
+def create_note(
+    bank: Bank, text: str, content: str, kind: str, name: str, *, key: str
+) -> tuple[str, str]:
+    """Write a new note and return its path and etag; raise NoteExists for a taken `name`.
+
+    Where git knows several branches, the name ends with the start of the note's id `key`: two
+    branches that remember texts with the same first words then make two files.
+    """
     first = first_path(bank, content, kind, name)
     if name:
         return first, bank.store.create(first, text, given=content)
     stem = names.name_of(first)
+    tree = git.worktree(bank.layout.root)
+    if tree is not None and not stays_here(bank, first) and git.has_branches(tree):
+        stem = f"{stem}-{key[:_ID_DIGITS]}"
+        first = f"{stem}.md"
     for number in range(1, _MOST_NAMES):
         path = first if number == 1 else f"{stem}-{number}.md"
         try:

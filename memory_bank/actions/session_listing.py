@@ -86,6 +86,13 @@ def list_sessions(
     return SessionRows(SCHEMA_VERSION, len(shown), len(wanted), tuple(shown))
 
 
+def count_sessions(bank: Bank) -> int:
+    """Count the sessions, those included that have no note yet."""
+    with opened(bank) as store:
+        waiting = {one.session_id for one in store.queue.sessions()}
+    return len(waiting | {session_id_of(row) for row in IndexedNotes(bank).rows()})
+
+
 def show_session(bank: Bank, session_id: str) -> SessionShown:
     """Show a session, named by its id, the start of it, or its note.
 

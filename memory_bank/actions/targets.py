@@ -9,10 +9,10 @@ from itertools import takewhile
 
 from memory_bank import note_rows
 from memory_bank.actions.edit import section_of
-from memory_bank.actions.qrels import Qrels
 from memory_bank.actions.recall import RecalledNote
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, Conflict, MemoryBankError, NoteNotFound, UnreadableNote
+from memory_bank.qrels import Qrels
 
 _LINE = re.compile(r"(.+):([1-9]\d*)", re.DOTALL)
 _MOST_NAMED = 5
@@ -48,6 +48,20 @@ def resolve(bank: Bank, qrels: Sequence[Qrels]) -> list[Targets]:
 
     The index must be up to date.
     """
+    found, lost = _resolved(bank, qrels)
+    if lost:
+        raise _lost(lost)
+    return found
+
+
+def resolve_known(bank: Bank, qrels: Sequence[Qrels]) -> list[Targets]:
+    """Resolve judgements as `resolve`, without those that are missing."""
+    return _resolved(bank, qrels)[0]
+
+
+def _resolved(
+    bank: Bank, qrels: Sequence[Qrels]
+) -> tuple[list[Targets], list[tuple[str, MemoryBankError]]]:
     found = [Targets(one) for one in qrels]
     known: dict[str, tuple[str, Lines | None]] = {}
     lost: list[tuple[str, MemoryBankError]] = []
@@ -60,9 +74,7 @@ def resolve(bank: Bank, qrels: Sequence[Qrels]) -> list[Targets]:
                 lost.append((targets.qrels.place_of(name), error))
                 continue
             _add(targets, *known[name], grade)
-    if lost:
-        raise _lost(lost)
-    return found
+    return found, lost
 
 
 def _add(targets: Targets, path: str, lines: Lines | None, grade: float) -> None:

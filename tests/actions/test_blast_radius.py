@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from memory_bank import open_bank, open_codebase
 from memory_bank.actions import tests_for as guarding
 from memory_bank.actions.blast_radius import blast_radius
 from memory_bank.actions.recall import recall
@@ -15,33 +13,16 @@ from memory_bank.bank import Bank
 from memory_bank.codebase import Codebase
 from memory_bank.errors import BadInput, FileNotFound, SymbolNotFound
 from memory_bank.repo.symbol_lookup import in_file
-from tests.actions.cited_shop import make_shop
 
 ORDERS = "shop/orders.py"
 FORMS = ["./shop/orders.py", "shop\\orders.py", ".\\shop\\orders.py", "shop//orders.py",
          "{root}/shop/orders.py", "shop/../shop/orders.py"]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_shop(tmp_path_factory.mktemp("repository").resolve() / "shop")
-
-
-@pytest.fixture
-def code(shop: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Codebase]:
-    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
-    with open_codebase(shop) as opened:
-        yield opened
-
-
-@pytest.fixture
-def bank(shop: Path, code: Codebase) -> Iterator[Bank]:
-    with open_bank(shop) as opened:
-        yield opened
-
-
-def test_a_file_has_its_symbols_with_their_callers_and_notes(code: Codebase, bank: Bank) -> None:
-    found = blast_radius(code, ORDERS, bank)
+def test_a_file_has_its_symbols_with_their_callers_and_notes(
+    code: Codebase, shop_bank: Bank
+) -> None:
+    found = blast_radius(code, ORDERS, shop_bank)
     assert (found.schema_version, found.file, found.problem) == ("1.0", ORDERS, None)
     by_name = {one.symbol.name: one for one in found.symbols}
     assert list(by_name) == ["LIMIT", "Order", "Order.place", "Order.check", "charge_with_retry"]
@@ -52,55 +33,55 @@ def test_a_file_has_its_symbols_with_their_callers_and_notes(code: Codebase, ban
     assert [note.path for note in found.notes] == ["heading.md", "file.md"]
 
 
-def test_calls_by_tests_are_tests_only(code: Codebase, bank: Bank) -> None:
-    found = blast_radius(code, ORDERS, bank)
+def test_calls_by_tests_are_tests_only(code: Codebase, shop_bank: Bank) -> None:
+    found = blast_radius(code, ORDERS, shop_bank)
     assert found.callers == ("shop/reports.py",)
     assert {one.test_file for one in found.tests} == {"tests/test_orders.py"}
     assert found.tests[0].how == "calls it"
     assert found.coupled[0].file == "shop/payments.py"
-    assert blast_radius(code, "tests/test_orders.py", bank).symbols[0].symbol.name == "run"
+    assert blast_radius(code, "tests/test_orders.py", shop_bank).symbols[0].symbol.name == "run"
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_all_forms_of_a_path_are_the_same_file(code: Codebase, bank: Bank, form: str) -> None:
-    found = blast_radius(code, form.format(root=code.root), bank, count_access=False)
+def test_all_forms_of_a_path_are_the_same_file(code: Codebase, shop_bank: Bank, form: str) -> None:
+    found = blast_radius(code, form.format(root=code.root), shop_bank, count_access=False)
     assert found.file == ORDERS
     assert len(found.notes) == 2
 
 
 @pytest.mark.parametrize("file", ["plain.txt", "secret.cfg", "./plain.txt"])
 def test_a_file_that_nothing_names_has_an_empty_answer(
-    code: Codebase, bank: Bank, file: str
+    code: Codebase, shop_bank: Bank, file: str
 ) -> None:
-    found = blast_radius(code, file, bank)
+    found = blast_radius(code, file, shop_bank)
     assert (found.symbols, found.tests, found.notes) == ((), (), ())
-    linked = recall(bank, "order", linked_to=file)
+    linked = recall(shop_bank, "order", linked_to=file)
     assert (linked.result_count, linked.notes) == (0, ())
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_notes_that_link_to_a_file_are_found_by_each_form(
-    code: Codebase, bank: Bank, form: str
+    code: Codebase, shop_bank: Bank, form: str
 ) -> None:
-    found = recall(bank, "order", linked_to=form.format(root=code.root))
+    found = recall(shop_bank, "order", linked_to=form.format(root=code.root))
     assert {one.path for one in found.notes} >= {"file.md", "inside.md"}
 
 
-def test_an_unknown_file_or_one_outside_is_an_error(code: Codebase, bank: Bank) -> None:
+def test_an_unknown_file_or_one_outside_is_an_error(code: Codebase, shop_bank: Bank) -> None:
     with pytest.raises(FileNotFound, match=r"did you mean shop/orders\.py"):
-        blast_radius(code, "shop/order.py", bank)
+        blast_radius(code, "shop/order.py", shop_bank)
     with pytest.raises(FileNotFound, match="shop is a folder"):
-        blast_radius(code, "shop", bank)
+        blast_radius(code, "shop", shop_bank)
     for outside in ("../orders.py", "/etc/passwd", "", "a\0b"):
         with pytest.raises(BadInput, match="is no file below"):
-            blast_radius(code, outside, bank)
+            blast_radius(code, outside, shop_bank)
 
 
-def test_an_access_of_every_symbol_of_the_file_is_counted(code: Codebase, bank: Bank) -> None:
+def test_an_access_of_every_symbol_of_the_file_is_counted(code: Codebase, shop_bank: Bank) -> None:
     path = "shop/payments.py"
-    blast_radius(code, path, bank, count_access=False)
-    assert {one.access_count for one in blast_radius(code, path, bank).symbols} == {0}
-    assert {one.access_count for one in blast_radius(code, path, bank).symbols} == {1}
+    blast_radius(code, path, shop_bank, count_access=False)
+    assert {one.access_count for one in blast_radius(code, path, shop_bank).symbols} == {0}
+    assert {one.access_count for one in blast_radius(code, path, shop_bank).symbols} == {1}
     ids = [one.id for one in in_file(code.table, path)]
     assert {one.times for one in code.accesses(ids).values()} == {2}
     others = [one.id for one in in_file(code.table, "shop/reports.py")]
@@ -108,12 +89,12 @@ def test_an_access_of_every_symbol_of_the_file_is_counted(code: Codebase, bank: 
 
 
 def test_a_file_that_is_a_note_has_the_notes_that_link_to_it(
-    shop: Path, code: Codebase, bank: Bank
+    cited_shop: Path, code: Codebase, shop_bank: Bank
 ) -> None:
-    note = shop / ".memories/more.md"
+    note = cited_shop / ".memories/more.md"
     note.write_text("# More\n\nAs [[refs]] says, it is so.\n")
     try:
-        found = blast_radius(code, ".memories/refs.md", bank)
+        found = blast_radius(code, ".memories/refs.md", shop_bank)
     finally:
         note.unlink()
     assert [one.path for one in found.notes] == ["more.md"]

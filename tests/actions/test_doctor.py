@@ -94,3 +94,10 @@ def test_an_embedder_that_can_not_be_had_is_a_problem(folder: Path, opening: Ope
     health = doctor(opening(folder, memory__embedder="onnx"))
     assert not health.healthy
     assert health.problem
+
+
+def test_why_no_code_is_read_is_said(folder: Path, opening: Opening, project: Path) -> None:
+    health = doctor(opening(folder))
+    assert health.no_code == f"{folder} is in no git work tree: there is no code to read"
+    assert health.healthy
+    assert doctor(opening(project / ".memories")).no_code is None

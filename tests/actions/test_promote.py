@@ -11,7 +11,7 @@ from memory_bank.actions.navigate import links_of
 from memory_bank.actions.promote import promote
 from memory_bank.actions.prune import prune
 from memory_bank.actions.session_listing import list_sessions, show_session
-from memory_bank.actions.sessions import store_observation
+from memory_bank.actions.sessions import end_session, store_observation
 from memory_bank.actions.trash import restore
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, NoteNotFound
@@ -98,3 +98,23 @@ def test_old_private_sessions_are_moved_to_the_trash(bank: Bank) -> None:
     assert list_sessions(bank).count == 0
     assert restore(bank, path) == path
     assert list_sessions(bank).count == 1
+
+
+def test_a_summary_becomes_a_note_with_a_section_for_each_part(bank: Bank) -> None:
+    observation(bank)
+    name = end_session(bank, "s-1", {"request": "Mend [[the]] job", "next_steps": "Watch it"})
+    assert name is not None
+    done = promote(bank, name, type="decision")
+    assert (done.action, done.path) == ("created", "decisions/mend-the-job.md")
+    note = bank.store.read(done.path)
+    assert note.title == "Mend [[the]] job"
+    assert "## Next steps\n\nWatch it\n" in note.text
+    assert f"learned_in:: [[{done.session_path.removesuffix('.md')}#^{name}]]" in note.text
+    assert promote(bank, f"^{name}").action == "existing"
+    end_session(bank, "s-1", "Done again")
+    assert promote(bank, name).path == done.path
+
+
+def test_an_unknown_summary_is_not_found(bank: Bank) -> None:
+    with pytest.raises(NoteNotFound, match="Summary not found"):
+        promote(bank, "sum-0123456789ab")

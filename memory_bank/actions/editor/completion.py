@@ -4,58 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
+from memory_bank.actions.editor.choice import MAX_CHOICES, Choice, Choices, Kind, matching
+from memory_bank.actions.editor.front_matter_choices import CodeOf, front_matter_choices
 from memory_bank.actions.editor.goals import goals, symbols
+from memory_bank.actions.editor.project_files import project_files
 from memory_bank.actions.editor.texts import Texts
-from memory_bank.bank import Bank, View
 from memory_bank.manifest import documents
 from memory_bank.notes.block_positions import BREAK
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Link, Note
-from memory_bank.notes.schema import KNOWN_TYPES
-from memory_bank.repo import git
-
-MAX_CHOICES = 200
-"""Choices of one answer; the editor asks again as more is typed."""
-Kind = Literal["note", "title", "alias", "heading", "block", "file", "symbol", "value"]
 
 _OPEN = re.compile(r"\[\[([^\[\]\r\n]*)\Z")
 _REST = re.compile(r"[^\[\]|\r\n]*?(?=\]\]|\|)|")
-_VALUE = re.compile(r"(type|status|tags?)[ \t]*:[ \t]*(?:\[(?:[^\]\r\n]*,)?[ \t]*)?([\w/-]*)\Z")
-_ITEM = re.compile(r"[ \t]*-[ \t]+([\w/-]*)\Z")
-_KEY = re.compile(r"([\w-]+)[ \t]*:[ \t]*\Z")
-_STATUSES = ("active", "archived")
 _NOT_IN_TARGET = re.compile(r"[\[\]|#^\r\n]")
-_FILES_SECONDS = 30.0
-"""Seconds that the list of the project's files is used."""
 
 
-class Choice(NamedTuple):
-    """A text that may stand between two offsets instead of what is there."""
-
-    label: str
-    kind: Kind
-    text: str
-    """The new text; closing brackets included where they are missing."""
-    start: int
-    end: int
-    detail: str = ""
-    typed: str = ""
-    """The text with which what has been typed is compared."""
-
-
-class Choices(NamedTuple):
-    """The choices at the cursor."""
-
-    found: tuple[Choice, ...] = ()
-    complete: bool = True
-    """False if typing more may bring others."""
-
-
-def choices(texts: Texts, path: str, text: str, offset: int) -> Choices:
+def choices(
+    texts: Texts, path: str, text: str, offset: int, code_of: CodeOf = lambda: None
+) -> Choices:
     """Return what can follow at an offset of an open note's text."""
     line = text.rfind("\n", 0, offset) + 1
     before = text[line:offset]
@@ -65,7 +34,10 @@ def choices(texts: Texts, path: str, text: str, offset: int) -> Choices:
         closing = "" if text.startswith(("]]", "|"), end) else "]]"
         here = _Here(texts, path, found[1], line + found.start(1), end, closing)
         return _in_link(here)
-    return Choices(tuple(_of_front_matter(texts, path, text, offset)))
+    note = texts.note(path)
+    if note is None or not 0 < offset < max(note.body_start, 1):
+        return Choices()
+    return front_matter_choices(texts.bank, text, offset, code_of)
 
 
 class _Here(NamedTuple):
@@ -102,7 +74,7 @@ def _in_link(here: _Here) -> Choices:
         kind, parts = "symbol", _symbols(goal.file)
     else:
         parts = _headings(note) if mark == "#" else _blocks(note)
-    fits = _matching(part)
+    fits = matching(part)
     found = [
         here.choice(name, kind, here.typed[: len(here.typed) - len(part)] + name, detail)
         for name, detail in parts
@@ -144,7 +116,7 @@ def _blocks(note: Note) -> Iterator[tuple[str, str]]:
 def _targets(here: _Here) -> Choices:
     """Return the notes by path, title and alias, and the files of the project."""
     rows = here.texts.bank.read(lambda view: documents.titles(view.manifest))
-    fits = _matching(here.typed)
+    fits = matching(here.typed)
     found: list[Choice] = []
     for key, title, aliases in rows:
         name = name_of(key)
@@ -180,66 +152,3 @@ def _others(title: str, aliases: str) -> Iterator[tuple[Kind, str]]:
         yield "title", title
     for alias in json.loads(aliases) if aliases.startswith("[") else ():
         yield "alias", str(alias)
-
-
-def _matching(typed: str) -> Callable[[str], object]:
-    """Return a test whether the letters typed occur in a name in their order, spaces left out."""
-    letters = [char for char in typed.casefold() if not char.isspace()]
-    # atomic, so that time is linear
-    match = re.compile("".join(f"(?>.*?{re.escape(char)})" for char in letters), re.DOTALL).match
-    return lambda name: match(name.casefold())
-
-
-_files: dict[str, tuple[float, list[str]]] = {}
-"""The files of projects that were listed last, with the time."""
-
-
-def project_files(bank: Bank) -> Sequence[str]:
-    """Return the files of the bank's project, as git lists them; none without a repository."""
-    project = bank.layout.project
-    if not bank.layout.prefix:
-        return ()
-    known = _files.get(str(project))
-    if known is None or time.monotonic() - known[0] > _FILES_SECONDS:
-        tree = git.worktree(project)
-        found = git.not_ignored(tree, project, ["."]) if tree else None
-        listed = sorted(one for one in found or () if not one.startswith(bank.layout.prefix))
-        known = _files[str(project)] = (time.monotonic(), listed)
-    return known[1]
-
-
-def _of_front_matter(texts: Texts, path: str, text: str, offset: int) -> Iterator[Choice]:
-    note = texts.note(path)
-    if note is None or not 0 < offset < max(note.body_start, 1):
-        return
-    key, typed = _key_at(text, offset)
-    for value in _values(texts.bank, key):
-        if value.startswith(typed.casefold()):
-            yield Choice(value, "value", value, offset - len(typed), offset, key, value)
-
-
-def _key_at(text: str, offset: int) -> tuple[str, str]:
-    """Return the key whose value is typed at an offset, and what has been typed of it."""
-    lines = text[:offset].split("\n")
-    if found := _VALUE.match(lines[-1]):
-        return found[1], found[2]
-    if found := _ITEM.match(lines[-1]):
-        for line in reversed(lines[:-1]):
-            if not _ITEM.match(line.rstrip()) and not re.match(r"[ \t]*-[ \t]", line):
-                above = _KEY.match(line.rstrip())
-                return (above[1] if above else ""), found[1]
-    return "", ""
-
-
-def _values(bank: Bank, key: str) -> Iterable[str]:
-    if key == "status":
-        return _STATUSES
-    ask: dict[str, Callable[[View], dict[str, int]]] = {
-        "type": lambda view: documents.data_counts(view.manifest, "type"),
-        "tags": lambda view: documents.counts(view.manifest, "tag"),
-    }
-    asked = ask.get("tags" if key == "tag" else key)
-    if asked is None:
-        return ()
-    used = [value for value in bank.read(asked) if value]
-    return list(dict.fromkeys([*used, *(KNOWN_TYPES if key == "type" else ())]))

@@ -4,22 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
 from memory_bank.actions.editor.goals import Goal, written_goals
 from memory_bank.actions.editor.texts import Texts, WrittenLink
 from memory_bank.bank import Bank, View
 from memory_bank.errors import MemoryBankError, NoteNotFound
-from memory_bank.lint.base import Context, Finding, findings
+from memory_bank.lint.bad_front_matter import unparsed
+from memory_bank.lint.base import (
+    Context,
+    Finding,
+    Severity,
+    allowed,
+    chosen,
+    findings,
+    note_findings,
+    rules,
+)
 from memory_bank.notes.block_positions import BREAK
+from memory_bank.notes.merge_conflicts import UNRESOLVED
 from memory_bank.notes.names import name_of
 from memory_bank.notes.note import Note
+from memory_bank.notes.note_text import NoteText
 from memory_bank.notes.relink import edits
 from memory_bank.similar_names import similar_names
 
 __all__ = ["Finding", "Fix", "Problem", "all_findings", "fixes", "problems"]
 
-_LIVE = frozenset({"fault", "broken-link"})
+_LIVE = frozenset({"fault", "broken-link", "ambiguous-link"}).union(
+    name for name, rule in rules().items() if rule.check_note
+)
 """Rules whose findings are those of the text in the editor, not of the file."""
 _MAX = 500
 """Problems of one note that are shown."""
@@ -76,20 +91,52 @@ def problems(texts: Texts, path: str, saved: Sequence[Finding] = ()) -> list[Pro
     except MemoryBankError as error:
         return [Problem("fault", "error", 0, 0, error.message)]
     lines = line_spans(note.text)
+    severities = _severities(texts.bank, note)
     found = [
-        Problem("fault", "warning", *_line(lines, fault.line), fault.reason)
+        Problem("fault", severities["fault"], *_line(lines, fault.line), fault.reason)
         for fault in note.faults
+        if "fault" in severities and not unparsed(fault) and fault.reason != UNRESOLVED
     ]
     with suppress(MemoryBankError):
         found += [
-            Problem("broken-link", "warning", written.first, written.last, goal.problem)
+            Problem(rule, severities[rule], written.first, written.last, goal.problem)
             for written, goal in written_goals(texts, path, note)
-            if goal.problem
+            if goal.problem and (rule := _link_rule(goal)) in severities
         ]
+    live = tuple(_of_text(texts.bank, note))
     found += [
-        Problem(one.rule, one.severity, *_line(lines, one.line), _with_fix(one)) for one in saved
+        Problem(one.rule, one.severity, *_span(lines, one), _with_fix(one))
+        for one in (*live, *saved)
     ]
     return found[:_MAX]
+
+
+def _severities(bank: Bank, note: Note) -> dict[str, Severity]:
+    """Return the severities of the rules that neither the settings nor the note turn off."""
+    text = _text(note)
+    some = chosen(bank.settings)
+    return {rule.name: rule.severity for rule in some if rule.name not in allowed(text, rule.name)}
+
+
+def _text(note: Note) -> NoteText:
+    return NoteText(note.path, note.text, note.size)
+
+
+def _of_text(bank: Bank, note: Note) -> Iterator[Finding]:
+    """Yield the findings of the rules that need the text only."""
+    some = chosen(bank.settings)
+    text = _text(note)
+    found = note_findings(text, bank.settings, some, private=bank.roots.is_private(note.path))
+    return islice(found, _MAX)
+
+
+def _span(lines: Sequence[tuple[int, int]], finding: Finding) -> tuple[int, int]:
+    """Return the offsets of a finding: of its columns, else of its line."""
+    start, end = _line(lines, finding.line)
+    if finding.column is None or finding.end_line is None or finding.end_column is None:
+        return start, end
+    last, _ = _line(lines, finding.end_line)
+    return start + finding.column - 1, last + finding.end_column - 1
 
 
 def fixes(
@@ -100,10 +147,17 @@ def fixes(
     if note is None:
         return []
     found: list[Fix] = []
+    severities = _severities(texts.bank, note)
     for written, goal in written_goals(texts, path, note):
-        if written.first <= end and start <= written.last:
+        touched = written.first <= end and start <= written.last
+        if touched and _link_rule(goal) in severities:
             found += _link_fixes(texts, note, written, goal)
     lines = line_spans(note.text)
+    for one in _of_text(texts.bank, note):
+        first, last = _span(lines, one)
+        for edit in one.edits or () if first <= end and start <= last else ():
+            title = f"{(one.fix or 'fix').capitalize()}: {one.message}"
+            found.append(Fix(title, edit.start, edit.start + len(edit.old), edit.new, one.rule))
     for one in saved:
         first, last = _line(lines, one.line)
         if one.fix and first <= end and start <= last:
@@ -111,10 +165,14 @@ def fixes(
     return found
 
 
+def _link_rule(goal: Goal) -> str:
+    return "ambiguous-link" if goal.candidates else "broken-link"
+
+
 def _link_fixes(texts: Texts, note: Note, written: WrittenLink, goal: Goal) -> Iterator[Fix]:
     if goal.candidates:
         for path in goal.candidates[:10]:
-            yield from retargeted(note, written, name_of(path), "broken-link")
+            yield from retargeted(note, written, name_of(path), _link_rule(goal))
     elif goal.path and written.link.heading and goal.problem:
         other = texts.note(goal.path)
         names = [one.headings[-1] for one in other.body.sections if one.level] if other else []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 from lsprotocol.types import (
     CompletionItem,
     CompletionItemKind,
@@ -10,9 +13,14 @@ from lsprotocol.types import (
     TextEdit,
 )
 
-from memory_bank.actions.editor.completion import Choice, choices
+from memory_bank.actions.editor.choice import Choice
+from memory_bank.actions.editor.completion import choices
 from memory_bank.frontends.fencing import one_line
 from memory_bank.frontends.lsp.asked import Asked
+from memory_bank.frontends.lsp.codebases import Codebases
+
+if TYPE_CHECKING:
+    from memory_bank.codebase import Codebase
 
 _KINDS = {
     "note": CompletionItemKind.File,
@@ -26,11 +34,13 @@ _KINDS = {
 }
 
 
-def complete(asked: Asked, params: CompletionParams) -> CompletionList:
+def complete(asked: Asked, params: CompletionParams, codebases: Codebases) -> CompletionList:
     """Return the choices at the cursor of a note, the best first."""
     if not asked.path:
         return CompletionList(is_incomplete=False, items=[])
-    found = choices(asked.texts, asked.path, asked.text, asked.offset(params.position))
+    code_of = partial(_code_around, asked, codebases)
+    offset = asked.offset(params.position)
+    found = choices(asked.texts, asked.path, asked.text, offset, code_of)
     items = [_item(asked, number, choice) for number, choice in enumerate(found.found)]
     return CompletionList(is_incomplete=not found.complete, items=items)
 
@@ -44,3 +54,9 @@ def _item(asked: Asked, number: int, choice: Choice) -> CompletionItem:
         sort_text=f"{number:06}",
         text_edit=TextEdit(asked.range(choice.start, choice.end), choice.text),
     )
+
+
+def _code_around(asked: Asked, codebases: Codebases) -> Codebase | None:
+    """Return the code around the bank, which is read in its thread; None without any."""
+    shared = codebases.of(asked.bank.layout.root)
+    return shared.asked() if shared is not None and shared.enabled else None

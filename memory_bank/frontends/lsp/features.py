@@ -74,7 +74,9 @@ def _add_navigation(server: NotesServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_COMPLETION, triggers)
     async def completion(params: types.CompletionParams) -> types.CompletionList | None:
         uri = params.text_document.uri
-        return await server.ask(uri, lambda asked: lsp.completion.complete(asked, params), None)
+        return await server.ask(
+            uri, lambda asked: lsp.completion.complete(asked, params, server.codebases), None
+        )
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: types.DefinitionParams) -> list[types.Location]:

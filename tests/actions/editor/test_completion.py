@@ -2,10 +2,14 @@ from __future__ import annotations
 
 import subprocess
 import time
+from collections.abc import Iterator
 
 import pytest
 
-from memory_bank.actions.editor.completion import Choice, choices
+from memory_bank.actions.editor.choice import Choice
+from memory_bank.actions.editor.completion import choices
+from memory_bank.codebase import Codebase, open_codebase
+from memory_bank.repo.symbol_lookup import symbols_meant
 from tests.actions.editor.conftest import Make, cursor
 
 NOTES = {
@@ -90,3 +94,78 @@ def test_letters_that_many_names_nearly_have_take_no_time(make: Make) -> None:
     began = time.monotonic()
     assert choices(texts, "new.md", text, len(text)).found == ()
     assert time.monotonic() - began < 5
+
+
+@pytest.fixture
+def code(make: Make) -> Iterator[Codebase]:
+    """Return the code of a project with a bank, read once."""
+    project = make(NOTES).bank.layout.project
+    for name, text in CODE.items():
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text(text)
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    with open_codebase(project) as opened:
+        opened.refresh()
+        yield opened
+
+
+CODE = {
+    "shop/pay.py": "class Gateway:\n    def send(self):\n        pass\n\n\ndef main():\n    pass\n",
+    "shop/run.py": "def main():\n    pass\n",
+    "shop/a note, or: two.py": "LIMIT = 3\n",
+    "tests/test_pay.py": "def test_send():\n    pass\n",
+}
+QUOTED = '"shop/a note, or: two.py"'
+
+
+@pytest.mark.parametrize(
+    ("text", "becomes"),
+    [
+        ("---\nfile_refs: [shop/p‸]\n---\n", ["---\nfile_refs: [shop/pay.py]\n---\n"]),
+        ("---\nfile_refs:\n  - pay‸\n---\n", [
+            "---\nfile_refs:\n  - shop/pay.py\n---\n",
+            "---\nfile_refs:\n  - tests/test_pay.py\n---\n",
+        ]),
+        ("---\nfile_refs: [x, sh‸op/ol.py]\n---\n", [
+            f"---\nfile_refs: [x, {QUOTED}]\n---\n",
+            "---\nfile_refs: [x, shop/pay.py]\n---\n",
+            "---\nfile_refs: [x, shop/run.py]\n---\n",
+        ]),
+        ('---\nfile_refs: ["shop/r‸"]\n---\n', ['---\nfile_refs: ["shop/run.py"]\n---\n']),
+        ("---\nsymbol_refs: [send‸]\n---\n", ["---\nsymbol_refs: [Gateway.send]\n---\n"]),
+        ("---\nsymbol_refs:\n- gtw‸\n---\n", [
+            "---\nsymbol_refs:\n- Gateway\n---\n", "---\nsymbol_refs:\n- Gateway.send\n---\n",
+        ]),
+        ("---\nsymbol_refs: ma‸\n---\n", [
+            "---\nsymbol_refs: shop/pay.py#main\n---\n",
+            "---\nsymbol_refs: shop/run.py#main\n---\n",
+        ]),
+        ("---\nsymbol_refs: [a_b%‸]\n---\n", []),
+    ],
+)  # fmt: skip
+def test_references_are_completed_as_valid_yaml(
+    make: Make, code: Codebase, text: str, becomes: list[str]
+) -> None:
+    plain, offset = cursor(text)
+    texts = make({}, new=plain)
+    found = choices(texts, "new.md", plain, offset, lambda: code)
+    made = [applied(plain, one) for one in found.found]
+    assert made[: len(becomes) or None] == becomes  # then those that only have the letters
+
+
+def test_each_completed_symbol_is_one_that_the_note_belongs_to(make: Make, code: Codebase) -> None:
+    plain, offset = cursor("---\nsymbol_refs: [‸]\n---\n")
+    found = choices(make({}, new=plain), "new.md", plain, offset, lambda: code)
+    names = [one.text.strip('"') for one in found.found]
+    assert {len(symbols_meant(code.table, name)) for name in names} == {1}
+    assert len(names) == 5
+
+
+def test_symbols_come_when_the_code_has_been_read(make: Make) -> None:
+    plain, offset = cursor("---\nsymbol_refs: [‸]\n---\n")
+    texts = make(NOTES, new=plain)
+    assert choices(texts, "new.md", plain, offset).found == ()
+    subprocess.run(["git", "init", "-q", str(texts.bank.layout.project)], check=True)
+    with open_codebase(texts.bank.layout.project) as unread:
+        found = choices(texts, "new.md", plain, offset, lambda: unread)
+    assert (found.found, found.complete) == ((), False)

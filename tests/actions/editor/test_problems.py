@@ -33,9 +33,32 @@ def fixed(make: Make, text: str, at: str) -> list[str]:
 def test_broken_links_and_faults_of_unsaved_text_are_problems(make: Make) -> None:
     text = "---\ntype: [\n---\n[[x]] [[bm25#Rankin]] [[bm25#Ranking]]\n"
     found = problems(make(NOTES, new=text), "new.md")
-    assert {one.rule for one in found} == {"fault", "broken-link"}
-    marked = [text[one.start : one.end] for one in found if one.rule == "broken-link"]
-    assert marked == ["[[x]]", "[[bm25#Rankin]]"]
+    assert {one.rule for one in found} == {"bad-front-matter", "ambiguous-link", "broken-link"}
+    marked = {one.rule: text[one.start : one.end] for one in found}
+    assert marked["ambiguous-link"] == "[[x]]"
+    assert marked["broken-link"] == "[[bm25#Rankin]]"
+
+
+def test_severities_and_rules_that_are_off_count_for_faults_and_links(make: Make) -> None:
+    text = "---\ncreated_at: soon\n---\n[[x]] [[bm25#Rankin]]\n"
+    lint = '[lint]\ndisable = ["ambiguous-link"]\n[lint.severity]\nfault = "info"\n'
+    texts = make({**NOTES, "config.toml": f'{lint}broken-link = "error"\n'}, new=text)
+    found = {(one.rule, one.severity) for one in problems(texts, "new.md")}
+    assert found == {("fault", "info"), ("broken-link", "error")}
+    ambiguous, broken = text.index("[[x]]"), text.index("Rankin")
+    assert fixes(texts, "new.md", ambiguous, ambiguous + 1) == []
+    assert fixes(texts, "new.md", broken, broken)
+
+
+def test_what_a_note_accepts_is_no_problem(make: Make) -> None:
+    text = "---\nlint_allow: [ambiguous-link]\n---\n[[x]] [[bm25#Rankin]]\n"
+    found = problems(make(NOTES, new=text), "new.md")
+    assert {one.rule for one in found} == {"broken-link"}
+
+
+def test_invisible_characters_are_removed_by_a_fix(make: Make) -> None:
+    assert fixed(make, "Two\u200b words", "\u200b") == ["Two words"]
+    assert fixed(make, "Two\u200b words", "Two") == []
 
 
 def test_a_binary_text_is_a_problem(make: Make) -> None:

@@ -1,0 +1,254 @@
+"""What `ask` finds, for people: hits with reasons, places and trust, and what narrows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memory_bank.actions import ask as asking
+from memory_bank.actions.ask_choices import Choices, choices
+from memory_bank.actions.ask_reasons import Why, why
+from memory_bank.actions.ask_results import (
+    COUPLING,
+    DOCS,
+    INCLUDE,
+    NOTES,
+    SYMBOLS,
+    TESTS,
+    CoupledFileResult,
+    NoteResult,
+    Result,
+    SymbolResult,
+    file_of,
+    line_of,
+)
+from memory_bank.manifest import filters
+from memory_bank.notes import secrets
+from memory_bank.search import likelihood, snippets
+from memory_bank.search.periods import moment
+from memory_bank.search.query import parse
+from memory_bank.search.query_edit import Written, with_condition, without, written
+
+if TYPE_CHECKING:
+    from memory_bank.actions.recall import RecalledNote
+    from memory_bank.bank import Bank
+    from memory_bank.code_search import CodeHit
+    from memory_bank.codebase import Codebase
+
+KINDS = (NOTES, DOCS, SYMBOLS, TESTS, COUPLING)
+_KIND_OF = {
+    "note": NOTES,
+    "doc": DOCS,
+    "symbol": SYMBOLS,
+    "test_guard": TESTS,
+    "coupled_file": COUPLING,
+}
+_OF_ALL = frozenset({"in"})
+_OF_CODE = frozenset({"kind", "language"})
+"""Keys of conditions that all kinds can meet, and code only; the others are of notes."""
+
+
+class Piece(NamedTuple):
+    """A piece of a text."""
+
+    text: str
+    marked: bool
+    """Whether it is a word of the query."""
+
+
+class Hit(NamedTuple):
+    """What was found, of any kind."""
+
+    kind: str
+    """One of KINDS."""
+    title: tuple[Piece, ...]
+    snippet: tuple[Piece, ...]
+    path: str
+    """Of a note, in the bank; else below the work tree."""
+    line: int
+    """0 for a whole file."""
+    heading: str
+    """The headings above it, outermost first, joined by ` > `."""
+    score: float
+    """The likelihood that it answers, 0 to 1."""
+    weak: bool
+    why: Why
+    type: str = ""
+    status: str = ""
+    tags: tuple[str, ...] = ()
+    created_at: str = ""
+    trust: str = ""
+    stale: str = ""
+    """Why the code that it cites is no longer as it was; empty if it is."""
+    superseded_by: str = ""
+    agent: str = ""
+    """The agent that its front matter names as its source."""
+
+
+class Found(NamedTuple):
+    """An answer, with what it can be narrowed by."""
+
+    query: str
+    hits: tuple[Hit, ...] = ()
+    weaker: tuple[Hit, ...] = ()
+    """Those too unlikely for an answer."""
+    fallback_reason: str = ""
+    remarks: tuple[str, ...] = ()
+    """How the query was read, what may be mistyped, and what could not be searched."""
+    conditions: tuple[Written, ...] = ()
+    choices: Choices = Choices()
+    more: bool = False
+    """Whether there may be more hits than were asked for."""
+
+
+def ask_hits(
+    bank: Bank | None,
+    codebase: Codebase | None,
+    query: str,
+    limit: int = 20,
+    kinds: Sequence[str] = (),
+    *,
+    refresh_code: bool = True,
+) -> Found:
+    """Return what answers a question, of some kinds, by default of all; no access is counted.
+
+    Conditions that only notes can meet leave out the other kinds. An empty query finds nothing, but
+    has choices. `refresh_code` is as for `explained`. Raises BadInput for an unknown kind.
+    """
+    known = bank.read(lambda view: filters.fields(view.manifest)) if bank and ":" in query else ()
+    conditions = written(query, {*known, *_OF_CODE} if codebase else known)
+    wanted, remark = _kinds(kinds, conditions, known)
+    if not query.strip() or not wanted:
+        if bank is not None:
+            with bank.lock:
+                bank.catch_up()
+        return Found(
+            query,
+            remarks=(remark,) if remark else (),
+            conditions=conditions,
+            choices=choices(bank, query, conditions, (), tuple(known)),
+        )
+    if not kinds:  # what isn't there isn't missed
+        there = {NOTES} if codebase is None else set(INCLUDE) - ({NOTES} if bank is None else set())
+        wanted = tuple(one for one in wanted if one in there) or wanted
+    answer = asking.explained(bank, codebase, query, limit, wanted, refresh_code=refresh_code)
+    words = parse(query, known).question.text
+    allowed = bank.settings.secrets.allow if bank else ()
+    hits = [_hit(one, answer, words, allowed) for one in answer.answer.results]
+    said = (remark, *answer.notices, answer.answer.problem or "")
+    return Found(
+        query,
+        tuple(one for one in hits if not one.weak),
+        tuple(one for one in hits if one.weak),
+        answer.answer.fallback_reason or "",
+        tuple(dict.fromkeys(filter(None, said))),
+        conditions,
+        choices(bank, query, conditions, hits, tuple(known)),
+        len(hits) >= limit,
+    )
+
+
+def dates_of(conditions: Sequence[Written]) -> dict[str, str]:
+    """Return what the conditions `since` and `before` of a query say; empty for none."""
+    return {
+        key: next((one.value for one in conditions if one.key == key and not one.negated), "")
+        for key in ("since", "before")
+    }
+
+
+def with_date(query: str, key: str, value: str) -> str:
+    """Return a query with another condition `since` or `before`, or without; raise BadInput."""
+    value = value.strip()
+    for one in reversed(written(query)):
+        if one.key == key and not one.negated:
+            query = without(query, one)
+    if value:
+        moment(value)
+        query = with_condition(query, key, value)
+    return query
+
+
+def _kinds(
+    kinds: Sequence[str], conditions: Sequence[Written], fields: Iterable[str]
+) -> tuple[tuple[str, ...], str]:
+    """Return the kinds that can meet the conditions, and a remark if others were left out."""
+    keys = {one.key for one in conditions}
+    of_code = (_OF_CODE & keys).difference(fields)
+    of_notes = keys - _OF_ALL - of_code
+    possible = tuple(
+        one for one in INCLUDE if not (of_notes and one != NOTES) and not (of_code and one == NOTES)
+    )
+    wanted = tuple(one for one in possible if one in kinds or not kinds)
+    unknown = [one for one in kinds if one not in INCLUDE]
+    if unknown:
+        return (*wanted, *unknown), ""  # the search says which there are
+    if wanted:
+        return wanted, ""
+    who = "notes" if of_notes else "code"
+    named = ", ".join(f"{key}:" for key in sorted(of_notes or of_code))
+    return (), f"only {who} can meet {named}: choose another kind, or remove the condition"
+
+
+def _hit(result: Result, answer: asking.Explained, words: str, allowed: Sequence[str]) -> Hit:
+    kind = _KIND_OF[result.kind]
+    path, line, score = file_of(result), line_of(result), result.relevance_score
+    if isinstance(result, NoteResult):
+        return _note(answer.notes[result.id], result, words)
+    found = answer.code.get((result.kind, result.id or ""))
+    snippet = result.snippet if found is None else _without_secrets(result.snippet, allowed)
+    return Hit(
+        kind=kind,
+        title=marked(result.title, words),
+        snippet=marked(snippet, words),
+        path=path,
+        line=line,
+        heading=_heading(result, found),
+        score=score,
+        weak=score < likelihood.STRONG and (found is None or found.weak),
+        why=why(found.hit.reasons if found else ()),
+    )
+
+
+def _heading(result: Result, found: CodeHit | None) -> str:
+    if isinstance(result, SymbolResult | CoupledFileResult) or found is None:
+        return ""
+    return " > ".join(found.headings)
+
+
+def _note(note: RecalledNote, result: NoteResult, words: str) -> Hit:
+    return Hit(
+        kind=NOTES,
+        title=marked(note.title or note.path, words),
+        snippet=marked(note.snippet, words),
+        path=note.path,
+        line=note.line,
+        heading=note.heading,
+        score=result.relevance_score,
+        weak=note.weak,
+        why=why(note.reasons),
+        type=note.type,
+        status=note.status,
+        tags=note.tags,
+        created_at=note.created_at,
+        trust=note.trust,
+        stale=note.stale,
+        superseded_by=note.superseded_by or "",
+        agent=note.source_agent,
+    )
+
+
+def marked(text: str, words: str) -> tuple[Piece, ...]:
+    """Return a text in pieces: the words of a query, and what stands between them."""
+    pieces, end = [], 0
+    for start, stop in snippets.matches(text, words) if words.strip() else []:
+        pieces += [Piece(text[end:start], marked=False), Piece(text[start:stop], marked=True)]
+        end = stop
+    pieces.append(Piece(text[end:], marked=False))
+    return tuple(piece for piece in pieces if piece.text)
+
+
+def _without_secrets(text: str, allowed: Sequence[str]) -> str:
+    """Return a text of a file with dots for what looks like a secret."""
+    for one in reversed(secrets.find(text, allowed)):
+        text = f"{text[: one.start]}…{text[one.end :]}"
+    return text

@@ -1,0 +1,105 @@
+"""Golden queries of a bank: what must be found, kept beside its notes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank import qrels
+from memory_bank.actions.recall import recall
+from memory_bank.actions.targets import resolve_known
+from memory_bank.bank import Bank
+from memory_bank.config import Settings
+from memory_bank.errors import BadInput, MemoryBankError
+from memory_bank.filenames import QUERIES
+from memory_bank.golden_queries import text_in
+from memory_bank.qrels import Qrels
+
+DEPTH = 10
+"""Results of a query in which a note has a rank."""
+MOST_COMPARED = 200
+"""Maximum number of queries that are run on two banks."""
+_HOW = 'write it, with [[queries]] tables of `text = "…"` and `find = ["note"]`, or name a file'
+
+
+class RankChange(NamedTuple):
+    """A note that a golden query finds later than before, or no longer."""
+
+    query: str
+    note: str
+    """Its path."""
+    rank_before: int
+    """1-based."""
+    rank_after: int | None
+    """None if it is not among the first results."""
+
+
+def golden_queries(bank: Bank) -> list[Qrels]:
+    """Return the queries of a bank; raise BadInput if it has none, or its file can't be read."""
+    name = _shown(bank.layout.origin.root / QUERIES)
+    text = text_in(bank.roots.bank.folder, name)
+    if text is None:
+        raise BadInput(f"there is no {name}", _HOW)
+    return qrels.parse(text, name)
+
+
+def compare(before: Bank, after: Bank) -> tuple[RankChange, ...]:
+    """Run the queries of the bank `after` on both, and return the notes whose rank fell.
+
+    The banks are those of two revisions. Boosts by age and use are off, so that the result is the
+    same on all machines. Without a file of queries that can be read, nothing is returned: a lint
+    rule reports it. Of more than 200 queries, the others are not run.
+    """
+    try:
+        wanted = golden_queries(after)[:MOST_COMPARED]
+    except MemoryBankError:
+        return ()
+    with ExitStack() as opened:
+        banks = [
+            opened.enter_context(one.with_settings(unboosted(one.settings)))
+            for one in (before, after)
+        ]
+        was, now = (_ranks(one, wanted) for one in banks)
+    return tuple(
+        RankChange(query, path, rank, now.get((query, path)))
+        for (query, path), rank in was.items()
+        if (now.get((query, path)) or DEPTH + 1) > rank
+    )
+
+
+def unboosted(settings: Settings) -> Settings:
+    """Return settings without boosts that differ on each machine, and the factor of stale hits.
+
+    The boosts are those by age, use and trust.
+    """
+    memory = settings.memory._replace(
+        recency_boost_factor=1.0,
+        access_recency_weight=0.0,
+        access_count_weight=0.0,
+        stale_weight=1.0,
+    )
+    return settings._replace(memory=memory, search=settings.search._replace(trust_boost=0.0))
+
+
+def _ranks(bank: Bank, queries: Sequence[Qrels]) -> dict[tuple[str, str], int]:
+    """Return the ranks of the notes that each query must find, as far as it finds them."""
+    ranks: dict[tuple[str, str], int] = {}
+    bank.catch_up()
+    for targets in resolve_known(bank, queries):
+        if not targets.grades:
+            continue
+        text = targets.qrels.text
+        names = targets.names(recall(bank, text, DEPTH, count_access=False, with_trust=False).notes)
+        ranks |= {
+            (text, name): rank for rank, name in enumerate(names, 1) if name in targets.grades
+        }
+    return ranks
+
+
+def _shown(file: Path) -> str:
+    """Return a path as it is shorter: below the working directory, or whole."""
+    below = os.path.relpath(file)
+    return str(file) if below.startswith("..") else below

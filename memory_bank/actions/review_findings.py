@@ -1,0 +1,144 @@
+"""The findings of a review: those of lint rules, and what the review itself found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from memory_bank.actions.lint import SEVERITIES, Finding, Severity, lint
+from memory_bank.actions.review_links import Comparison
+from memory_bank.actions.review_report import Review, ReviewFinding, RuleShown, SimilarNote
+from memory_bank.filenames import QUERIES
+from memory_bank.lint.base import rules
+
+_OWN: Mapping[str, tuple[Severity, str]] = {
+    "broken-backlink": ("warning", "this change breaks a link of an unchanged note"),
+    "ghost-made": ("info", "a new link leads to nothing"),
+    "orphan-made": ("info", "no note links to a note any longer"),
+    "similar-note": ("warning", "a note is similar to another one"),
+    "superseded-neighbour": ("info", "a linked or similar note is superseded or archived"),
+    "stale-citation": ("warning", "a note cites code that this change touches"),
+    "rank-fall": ("warning", "a golden query finds a note later than before"),
+}
+"""Rules of the review itself: severity and summary."""
+_Key = tuple[str, str, str, str | None]
+"""Path at HEAD, rule, message and words of a finding."""
+
+
+class Place(NamedTuple):
+    """What the review itself found, in a file."""
+
+    rule: str
+    path: str
+    file: str
+    line: int
+    message: str
+    fix: str | None = None
+
+
+def of_rules(found: Comparison) -> Iterator[ReviewFinding]:
+    """Yield the findings of lint rules in changed notes at HEAD, and new ones in golden queries.
+
+    One is new unless the note had an equal one at BASE, at any line.
+    """
+    now = lint(found.after.bank, {*found.present, QUERIES})
+    was = _at_base(found, now)
+    for one in now:
+        key = one.path, one.rule, one.message, one.words
+        was[key] -= 1
+        if (new := was[key] < 0) or one.path != QUERIES:
+            yield _shown(one, found.file_of(one.path), new=new)
+
+
+def _at_base(found: Comparison, now: Sequence[Finding]) -> Counter[_Key]:
+    """Count the findings at BASE, of those rules and notes only that have some at HEAD."""
+    renames = found.renames
+    sources = {new: old for old, new in renames.items()}
+    known = {*found.before.versions, QUERIES}
+    paths = known.intersection(sources.get(one.path, one.path) for one in now)
+    if not paths:
+        return Counter()
+    return Counter(
+        (renames.get(one.path, one.path), one.rule, one.message, one.words)
+        for one in lint(found.before.bank, paths, {one.rule for one in now})
+    )
+
+
+def of_review(review: Review) -> Iterator[ReviewFinding]:
+    """Yield what the other lists of a review say, as findings; all of them are new."""
+    for place in _places(review):
+        severity, _ = _OWN[place.rule]
+        yield ReviewFinding(
+            place.rule, severity, place.path, place.file, place.line, place.message, place.fix,
+            new=True,
+        )  # fmt: skip
+
+
+def moved(findings: Iterable[ReviewFinding]) -> set[tuple[str, int, str]]:
+    """Return path, line and target of the links of which a rule says that git moved their notes."""
+    return {(one.path, one.line, one.words or "") for one in findings if one.rule == "moved-link"}
+
+
+def without_same(
+    similar: Iterable[SimilarNote], findings: Iterable[ReviewFinding]
+) -> tuple[SimilarNote, ...]:
+    """Return similar notes without those of which a rule says that they have the same content."""
+    same = {one.path for one in findings if one.rule == "same-content"}
+    return tuple(one for one in similar if one.likeness < 1 or one.path not in same)
+
+
+def ordered(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
+    """Return findings, new ones first, the most severe first."""
+    return tuple(sorted(findings, key=_order))
+
+
+def _order(one: ReviewFinding) -> tuple[bool, int, str, str, int, int, str]:
+    place = one.path, one.line, one.column or 0
+    return not one.new, SEVERITIES.index(one.severity), one.rule, *place, one.message
+
+
+def rules_of(findings: Iterable[ReviewFinding]) -> tuple[RuleShown, ...]:
+    """Return the rules that have findings, by name."""
+    names = {one.rule: one.severity for one in findings}
+    known = rules()
+    return tuple(
+        RuleShown(name, names[name], _OWN[name][1] if name in _OWN else known[name].summary)
+        for name in sorted(names)
+    )
+
+
+def _shown(one: Finding, file: str, *, new: bool) -> ReviewFinding:
+    return ReviewFinding(
+        one.rule, one.severity, one.path, file, one.line, one.message, one.fix, new,
+        one.column, one.end_line, one.end_column, one.words,
+    )  # fmt: skip
+
+
+def _places(review: Review) -> Iterator[Place]:
+    for link in review.broken_backlinks:
+        what = f"the link to {link.target} is broken: {link.problem}"
+        yield Place("broken-backlink", link.path, link.file, link.line, what, link.fix)
+    for ghost in review.ghosts_made:
+        what = f"links to {ghost.target}, which does not exist"
+        yield Place("ghost-made", ghost.path, ghost.file, ghost.line, what)
+    for orphan in review.orphans_made:
+        what = f"no note links to it any longer, as {', '.join(orphan.lost)} did"
+        yield Place("orphan-made", orphan.path, orphan.file, 1, what)
+    for one in review.similar:
+        what = f"similar to {one.other}: {one.likeness:.0%} of the words in common"
+        yield Place("similar-note", one.path, one.file, 1, what)
+    for near in review.neighbours:
+        state = f"superseded by {', '.join(near.by)}" if near.by else "archived"
+        what = f"{'links' if near.how == 'linked' else 'is similar'} to {near.other}: {state}"
+        yield Place("superseded-neighbour", near.path, near.file, near.line, what)
+    for cited in review.stale:
+        what = f"cites {cited.target}, which is {cited.state}: confirm, edit or archive the note"
+        yield Place("stale-citation", cited.path, cited.file, cited.line, what, cited.fix)
+    removed = {change.path for change in review.changes if change.kind == "removed"}
+    for fall in review.queries:
+        if fall.path in removed:
+            continue  # a rule says that the query names a missing note
+        now = "no longer found" if fall.rank_after is None else f"at {fall.rank_after}"
+        what = f"the golden query {fall.query!r} found it at {fall.rank_before}, now {now}"
+        yield Place("rank-fall", fall.path, fall.file, 1, what)

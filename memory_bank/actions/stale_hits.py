@@ -1,0 +1,141 @@
+"""Tell which hits of a search are stale; without a change, that costs one look at HEAD."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memory_bank.actions.stale_cache import ANY, NoteState, StaleCache, StaleLine
+from memory_bank.bank import Bank, View
+from memory_bank.errors import MemoryBankError, StorageFailed
+from memory_bank.manifest import documents
+from memory_bank.manifest.documents import DocumentRow
+from memory_bank.notes.dates import iso_of
+from memory_bank.repo import git, head_file
+
+if TYPE_CHECKING:
+    from memory_bank.actions.stale_comparison import Judged
+
+_FILE = "stale.db"
+_SECONDS = 1.0
+"""Time limit of listing the commits of the notes."""
+_DAY = 10
+_MOST_REASON = 200
+
+
+class StaleHits:
+    """The stale passages of a bank, as of the commit that is checked out."""
+
+    def __init__(self, bank: Bank, view: View, tree: Path, head: str) -> None:
+        """Ask for one search."""
+        self._bank = bank
+        self._view = view
+        self._tree = tree
+        self._head = head
+
+    def __call__(self, rows: Mapping[int, int]) -> dict[int, str]:
+        """Return why passages are stale, given as row and document; only those that are."""
+        notes = documents.documents(self._view.manifest, set(rows.values()))
+        states = self._states({row.key: row for row in notes.values()})
+        found = {
+            row: states[notes[number].key].found
+            for row, number in rows.items()
+            if number in notes and states[notes[number].key].found
+        }
+        if not found:
+            return {}
+        places = documents.passages(self._view.manifest, found.keys())
+        reasons = {}
+        for row, place in places.items():
+            section = range(place.section.line, place.section.end_line)
+            said = [one.reason for one in found[row] if not one.line or one.line in section]
+            if said:
+                reasons[row] = said[0] + (f" and {len(said) - 1} more" if said[1:] else "")
+        return reasons
+
+    def _states(self, notes: Mapping[str, DocumentRow]) -> dict[str, NoteState]:
+        etags = {path: row.hash for path, row in notes.items()}
+        cache = StaleCache(self._bank.layout.index / _FILE, self._tree)
+        try:
+            known = cache.get(self._head, etags)
+            missing = {row.number: row for path, row in notes.items() if path not in known}
+            if missing and not cache.gave_up(self._head):
+                new = self._compared(missing)
+                if new is None:
+                    cache.give_up(self._head)
+                    new = {}
+                cache.put(self._head, new)
+                known |= new
+        finally:
+            cache.close()
+        return {path: known.get(path) or NoteState(etag, (), ()) for path, etag in etags.items()}
+
+    def _compared(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
+        """Compare the citations of some notes now; None if git can't say in time."""
+        from memory_bank.actions.citations import cited  # start-up: most is known
+        from memory_bank.actions.stale_comparison import Comparison
+
+        chosen = cited(self._view, self._bank, self._tree, notes)
+        states = {row.key: NoteState(row.hash, (), ()) for row in notes.values()}
+        if not chosen:
+            return states
+        try:
+            with Comparison(self._bank, self._head, end=self._head, seconds=_SECONDS) as comparison:
+                untouched = comparison.untouched(chosen, self._bank)
+                others = [one for one in chosen if one.note not in untouched]
+                judged = comparison.judge(others, self._bank)
+                files = {one.note: comparison.file(self._bank, one.note) for one in chosen}
+        except StorageFailed:
+            return None
+        except MemoryBankError:
+            return {}  # the next search asks again
+        by_note: dict[str, list[Judged]] = {}
+        for one in judged:
+            by_note.setdefault(one.cited.note, []).append(one)
+        for cited_one in chosen:
+            note = cited_one.note
+            some = by_note.get(note, [])
+            paths = {path for one in some for path in _files(one)} or {cited_one.place.path}
+            depends = {*states[note].files, files[note], *paths} - {""}
+            lines = tuple(_lines(some))
+            states[note] = NoteState(states[note].etag, tuple(sorted(depends)), lines)
+        return states
+
+
+def stale_hits(bank: Bank, view: View) -> StaleHits | None:
+    """Return what tells stale passages; None outside git, and if the setting turns it off."""
+    if bank.settings.memory.stale_weight == 1:
+        return None
+    tree = git.worktree(bank.layout.root)
+    if tree is None or tree != git.worktree(bank.layout.project):
+        return None
+    head = head_file.checked_out(tree)
+    return StaleHits(bank, view, tree, head) if head else None
+
+
+def _files(judged: Judged) -> Iterable[str]:
+    """Return the files on which a result depends."""
+    compared, one = judged.compared, judged.cited
+    if compared.state not in {"fresh", "changed"}:
+        return [ANY]  # any commit may bring it back
+    places = [compared.place, compared.before, one.place]
+    return [place.path for place in places if place and place.path] or [ANY]
+
+
+def _lines(judged: Iterable[Judged]) -> list[StaleLine]:
+    """Return the stale citations of a note, the most severe first."""
+    from memory_bank.actions.stale_report import STALE
+
+    stale = [one for one in judged if one.compared.state in STALE]
+    stale.sort(key=lambda one: STALE.index(one.compared.state))
+    return [
+        StaleLine(0 if one.cited.in_front_matter else one.cited.line, _reason(one)) for one in stale
+    ]
+
+
+def _reason(judged: Judged) -> str:
+    one, compared = judged.cited, judged.compared
+    since = f" since {iso_of(judged.since.time)[:_DAY]}" if judged.since.time else ""
+    said = "is gone" if compared.state == "gone" else "changed"
+    return f"{one.written[:_MOST_REASON]} {said}{since}"

@@ -1,0 +1,1 @@
+"""Compare the notes of two revisions: sections, claims, front matter and links."""
