@@ -12,6 +12,10 @@ def main() -> None:
     if sys.argv[1:2] == ["hook"] and {"-h", "--help"}.isdisjoint(sys.argv):
         _answer_hook()
     _fill_streams()
+    if sys.argv[1:2] == ["merge-driver"] and {"-h", "--help"}.isdisjoint(sys.argv):
+        from memory_bank.frontends.merge_driver import run as merge  # start-up: git runs it a file
+
+        sys.exit(merge(sys.argv[2:]))
     from memory_bank.frontends.cli.main import run  # streams that are closed fail its imports
 
     sys.exit(run(sys.argv[1:]))

@@ -18,10 +18,15 @@ from memory_bank.repairs import Reports
 if TYPE_CHECKING:
     from memory_bank.bank import Bank
     from memory_bank.codebase import Codebase
+    from memory_bank.config import Settings
 
 FOUND, NOTHING, FAILED = 0, 1, 3
 """Exit codes: found or done; nothing found; failed."""
+FINDINGS = 1
+"""Exit code of a check that has findings."""
 
+SHARED = "shared_"
+"""Start of the reasons why the shared index was not searched."""
 _FALLBACKS = {
     "embeddings_disabled": "embeddings are off",
     "vectors_pending": "some vectors are not computed yet, `memory-bank sync` computes them",
@@ -125,6 +130,18 @@ class Call:
         finally:
             self._bars.stop()
 
+    def settings(self) -> Settings:
+        """Return the bank's settings; outside a bank the user's."""
+        from memory_bank.config import load
+
+        try:
+            with self.open() as bank:
+                return bank.settings
+        except NoBank:
+            if self.named_bank:
+                raise
+            return load()
+
     def place(self, path: str, line: int | None = None) -> str:
         """Return where a note is, as seen from the working directory."""
         return place(self._file(path), line)
@@ -167,8 +184,11 @@ class Call:
             self.remark(notice)
 
     def fallback(self, reason: str | None) -> None:
-        """Print why results are lexical only, if they are."""
+        """Print why results are lexical only, or of the bank only, if they are."""
         if reason:
+            if reason.startswith(SHARED):  # a notice says why
+                self.warn(f"only this bank was searched ({reason})")
+                return
             why = _FALLBACKS.get(reason, "the embedder gave no answer")
             self.warn(f"lexical results only: {why} ({reason})")
 

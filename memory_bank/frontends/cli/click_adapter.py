@@ -41,7 +41,14 @@ def invoke(args: list[str]) -> int:
         path = error.ctx.command_path if error.ctx else PROGRAM
         message = error.format_message()
         message = message[:1].lower() + message[1:].rstrip(".")
-        raise BadUsage(message, f"see `{path} -h`") from error
+        dashed = isinstance(error, click.NoSuchOption) and any(map(_is_dashed_text, args))
+        hint = "write `--` before a text that starts with '-'" if dashed else f"see `{path} -h`"
+        raise BadUsage(message, hint) from error
     except click.ClickException as error:
         raise Failed(error.format_message()) from error
     return code if isinstance(code, int) else 0
+
+
+def _is_dashed_text(argument: str) -> bool:
+    """Tell whether an argument is a text, such as a list item, that was read as an option."""
+    return argument.startswith("-") and len(argument.split()) > 1

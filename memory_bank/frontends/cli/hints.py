@@ -14,6 +14,7 @@ HINTS = {
         "run `memory-bank init` in your project, or name a bank with --bank DIR"
     ),
     Hint.NAME_THAT_BANK: "if you mean that bank, name it: --bank {bank}, or MEMORY_BANK",
+    Hint.LIST_RULES: "see `memory-bank lint --list`",
     Hint.LIST_BANKS: "see `memory-bank banks`",
     Hint.LIST_NOTES: "see `memory-bank notes`",
     Hint.SEARCH_IDS: "find its id with `memory-bank search`; ids are texts like obs-3f2a9c1b7d04",
@@ -41,6 +42,10 @@ HINTS = {
         "repair it, or add the hooks yourself: the command of each event is"
         " `memory-bank hook CLIENT EVENT`"
     ),
+    Hint.MAKE_SHARED: "its operator runs `memory-bank shared init`",
+    Hint.MIGRATE_SHARED: "its operator runs `memory-bank shared migrate`",
+    Hint.ASK_OPERATOR: "its operator runs `memory-bank shared publisher ROLE REPOSITORY`",
+    Hint.FORCE_PUBLISH: "fetch it and publish a commit that follows it, or add --force",
 }
 """Hints for which there is a command or an option; all others are printed unchanged."""
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from memory_bank.frontends.cli import hit_places
 from memory_bank.frontends.cli.hits_view import WEAKER, headed
 from memory_bank.frontends.rendering import one_line
 
@@ -18,14 +19,14 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """The first characters of a cell that spreadsheets compute."""
 _COLUMNS = (
     "path", "line", "title", "heading", "type", "status", "tags", "created_at",
-    "relevance_score", "weak", "snippet",
+    "relevance_score", "weak", "snippet", "repository", "url",
 )  # fmt: skip
 
 
 def paths(call: Call, answer: Recalled) -> None:
-    """Print the path of each note, as seen from the working directory."""
+    """Print the path of each note, as seen from the working directory; of others, their place."""
     for note in answer.notes:
-        call.console.line(call.place(note.path))
+        call.console.line(hit_places.place(call, note))
 
 
 def md(call: Call, answer: Recalled) -> None:
@@ -35,7 +36,7 @@ def md(call: Call, answer: Recalled) -> None:
             for line in [*([""] if rank > 1 else []), f"{WEAKER}:", ""]:
                 call.console.line(line)
         title = _escaped(headed(note.title, note.heading) or note.path)
-        link = quote(call.place(note.path), safe="/")
+        link = hit_places.url(note) or quote(hit_places.place(call, note), safe="/")
         about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:10]]
         call.console.line(f"{rank}. [{title}]({link}) ({_escaped(', '.join(filter(None, about)))})")
         call.console.line(f"   {_escaped(note.snippet)}")
@@ -48,7 +49,8 @@ def csv(call: Call, answer: Recalled) -> None:
     table = writer(call.console, lineterminator="\n")
     table.writerow(_COLUMNS)
     for note in answer.notes:
-        fields = note._asdict() | {"tags": " ".join(note.tags)}
+        fields = note._asdict() | {"tags": " ".join(note.tags), "url": hit_places.url(note)}
+        fields["repository"] = note.origin.repository if note.origin is not None else ""
         table.writerow([_cell(fields[name]) for name in _COLUMNS])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank import actions
+from memory_bank.frontends.cli import hit_places
 from memory_bank.frontends.cli.console import Piece, cells, cut
 from memory_bank.frontends.rendering import one_line, visible
 
@@ -66,9 +67,10 @@ class _Hit:
     @property
     def rows(self) -> int:
         """The rows of the screen that it takes, apart from its snippet."""
-        place = cells(f"{_INDENT}{self.call.place(self.note.path, self.note.line)}  0.00")
+        place = cells(f"{_INDENT}{hit_places.place(self.call, self.note, self.note.line)}  0.00")
         heading = 1 + (place - 1) // self.console.columns
-        return heading + 1 + bool(self.note.superseded_by) + len(self.note.links or ())
+        marks = bool(self.note.superseded_by) + bool(self.note.stale) + bool(_address(self.note))
+        return heading + 1 + marks + len(self.note.links or ())
 
     def show(self) -> None:
         note = self.note
@@ -77,9 +79,13 @@ class _Hit:
             self.console.line(_INDENT, *self._marked(line))
         if not self.console.terminal:
             self.console.line(_INDENT, (" · ".join(_about(note)), "tag"))
+        if address := _address(note):
+            self.console.line(_INDENT, (address, "dim"))
         if note.superseded_by:
-            successor = self.call.place(note.superseded_by)
+            successor = hit_places.successor(self.call, note)
             self.console.line(_INDENT, (f"superseded by {successor}", "warn"))
+        if note.stale:
+            self.console.line(_INDENT, (f"stale: {note.stale}", "warn"))
         for reason in note.reasons if self.shown.explain else ():
             why = f"{reason.source:<12}{reason.detail:<24}{reason.score:>6.2f}"
             self.console.line(_INDENT, ("why  ", "dim"), why)
@@ -87,13 +93,13 @@ class _Hit:
             where = (self.call.place(link.source, link.line), "place")
             self.console.line(_INDENT, ("link ", "dim"), where, f"  {link.type}: {link.context}")
         for other in note.also if self.shown.also else ():
-            where = (self.call.place(note.path, other.line), "place")
+            where = (hit_places.place(self.call, note, other.line), "place")
             self.console.line(_INDENT, ("also ", "dim"), where, f"  {headed('', other.heading)}")
             self.console.block(other.snippet, f"{_INDENT}     ", "dim")
 
     def _heading(self) -> None:
         """Print place, score and title; on a terminal with type, date and tags if they fit."""
-        place = self.call.place(self.note.path, self.note.line)
+        place = hit_places.place(self.call, self.note, self.note.line)
         score = f"{self.note.relevance_score:.2f}"
         first = f"{self.rank:<{len(_INDENT)}}"
         about = ""
@@ -173,11 +179,18 @@ def _about(note: RecalledNote, *, tags_last: bool = False) -> list[str]:
     about = [note.type, *(f"#{tag}" for tag in note.tags), note.created_at[:10]]
     if tags_last:  # they are cut if there is no room
         about = [note.type, note.created_at[:10], *about[1:-1]]
+    if note.trust not in {"", "unknown"}:
+        about.append(note.trust)
     if note.edited_by:
         about.append(f"edited by {', '.join(note.edited_by)}")
     if note.status != "active":
         about.append(note.status)
     return list(filter(None, about))
+
+
+def _address(note: RecalledNote) -> str:
+    """Return a hit's web address, or its commit, after what is known of its repository."""
+    return " · ".join(filter(None, (*hit_places.about(note), hit_places.url(note))))
 
 
 def _read(read: ReadQuery) -> str:

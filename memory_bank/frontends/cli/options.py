@@ -91,6 +91,13 @@ def agent(function: Function) -> Function:
     return option(function)
 
 
+def fail_on(function: Function) -> Function:
+    """Take the lowest severity of a finding that makes the exit code 1."""
+    what = "Exit with 1 for findings of this severity or a higher one; default: error"
+    choice = click.Choice(["error", "warning", "info", "never"])
+    return click.option("--fail-on", type=choice, metavar="SEVERITY", help=what)(function)
+
+
 def limit(default: int | None, what: str) -> Decorator:
     """Take the number of results."""
     return click.option("--limit", metavar="N", type=int, default=default, help=what)

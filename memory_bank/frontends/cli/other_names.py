@@ -10,7 +10,7 @@ from memory_bank.similar_names import similar_names
 
 _WORDS = {
     "recall": "fetch find grep query",
-    "notes": "all dir latest list log ls new recent",
+    "notes": "all dir latest list ls new recent",
     "remember": "add capture create insert memorise memorize note put save store touch write",
     "show": "cat display get open print read view",
     "edit": "change modify replace vi vim",
@@ -23,7 +23,7 @@ _WORDS = {
     "tags": "labels tag",
     "stats": "count info status",
     "sync": "build embed index rebuild refresh reindex",
-    "doctor": "check diagnose fsck health lint repair verify",
+    "doctor": "check diagnose fsck health repair verify",
     "config": "settings set",
     "init": "setup start",
     "serve": "server",

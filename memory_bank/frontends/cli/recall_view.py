@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from memory_bank import actions
-from memory_bank.frontends.cli import hit_formats, text_input
+from memory_bank.frontends.cli import hit_formats, hit_places, text_input
 from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
 from memory_bank.frontends.cli.change_view import show_written
 from memory_bank.frontends.cli.hits_view import Shown, show
 from memory_bank.frontends.cli.note_editor import in_editor
 from memory_bank.frontends.rendering import plain
-from memory_bank.setting_sections import Search
+from memory_bank.setting_sections import BANK, Search
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from memory_bank.actions.recall import Recalled
     from memory_bank.bank import Bank
 
@@ -35,19 +38,29 @@ def answer(
     also: bool,
     form: str | None,
     interactive: bool,
+    rev: str | None,
+    scope: str | None,
     **options: Any,  # noqa: ANN401  (named as the action's parameters)
 ) -> int:
     """Search the bank, print the results, and return the exit code."""
     _check(call, form, interactive=interactive)
+    if interactive and rev is not None:
+        raise call.usage_error("--interactive can't be combined with --at")
+    if scope not in {None, BANK} and (rev is not None or options["linked_to"] is not None):
+        raise call.usage_error("--at and --linked-to search the bank only, not --scope")
     call.json = call.json or form == "json"
     text = " ".join(query)
     with call.open() as bank:
-        found = actions.recall.recall(
+        search = (
+            actions.recall.recall if rev is None else partial(actions.recall_at.recall_at, rev=rev)
+        )
+        found = search(
             bank,
-            text,
-            _on_screen(call, bank, form) if limit is None else limit,
+            query=text,
+            limit=_on_screen(call, bank, form) if limit is None else limit,
             type=kind,
             count_access=not no_count,
+            scope=scope or _usual_scope(bank, rev, options),
             **options,
         )
         dated = options["since"] is not None or options["before"] is not None
@@ -62,10 +75,14 @@ def answer(
     call.fallback(found.fallback_reason)
     call.warn(found.problem)
     call.notices(found.notices)
+    if found.rev is not None and not call.json:
+        call.remark(f"as of {found.rev.asked}: {found.rev.commit}, {found.rev.committed_at}")
     if not found.notes and not call.json:
         call.remark("nothing found")
     elif not found.answered and not call.json:
-        call.remark("nothing in the bank answers this")
+        call.remark(
+            "nothing answers this" if _elsewhere(found) else "nothing in the bank answers this"
+        )
     if interactive and found.notes:
         _open_one(call, found)
     return FOUND if found.notes else NOTHING
@@ -81,11 +98,21 @@ def _check(call: Call, form: str | None, *, interactive: bool) -> None:
         raise call.usage_error("--interactive needs a terminal")
 
 
+def _usual_scope(bank: Bank, rev: str | None, options: Mapping[str, Any]) -> str:
+    """Return the scope of the settings, if this can be asked there."""
+    alone = rev is not None or options["linked_to"] is not None
+    return BANK if alone else bank.settings.search.scope
+
+
 def _on_screen(call: Call, bank: Bank, form: str | None) -> int | None:
     """Return the number of notes that a terminal shows; None for the setting's."""
     usual = bank.settings.search.limit == Search().limit
     text = call.console.terminal and not call.json and form is None
     return _ON_SCREEN if usual and text else None
+
+
+def _elsewhere(found: Recalled) -> bool:
+    return any(note.origin is not None for note in found.notes)
 
 
 def _fields(answer: Recalled) -> dict[str, object]:
@@ -107,8 +134,14 @@ def _open_one(call: Call, found: Recalled) -> None:
         if chosen.isdecimal() and 1 <= int(chosen) <= count:
             break
         call.remark(f"type a number from 1 to {count}, or Enter")
+    note = found.notes[int(chosen) - 1]
+    if note.origin is not None:
+        call.remark(
+            f"it is not in this bank: {hit_places.url(note) or hit_places.place(call, note)}"
+        )
+        return
     with call.open() as bank:
-        path = found.notes[int(chosen) - 1].path
+        path = note.path
         if not bank.roots.writable(path):
             # an included file: the user's editor opens it, we write nothing
             click.edit(filename=str(bank.roots.file(path)))

@@ -15,7 +15,18 @@ from memory_bank.frontends.cli.help import Group, Row
 
 KIND = "frontends.cli.commands"
 PROGRAM = "memory-bank"
-_GROUPS = ("Start", "Write", "Find", "Code", "Organise", "Sessions", "Agents", "Look after")
+_GROUPS = (
+    "Start",
+    "Write",
+    "Find",
+    "Code",
+    "Review",
+    "Organise",
+    "Sessions",
+    "Agents",
+    "Share",
+    "Look after",
+)
 _COLUMN, _NAMES = 12, 15
 
 _WHY = """

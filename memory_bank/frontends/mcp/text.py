@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memory_bank.actions.listing import Listing, SeveralShown, Shown, ShownSection
     from memory_bank.actions.maintenance import SyncReport
     from memory_bank.actions.move_and_merge import Merged, Renamed
-    from memory_bank.actions.recall import Recalled, RecalledNote
+    from memory_bank.actions.recall import Origin, Recalled, RecalledNote
     from memory_bank.actions.remember import Remembered
     from memory_bank.actions.stats import Stats
     from memory_bank.actions.trash import Trashed
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _WHOLE = 800
 """Characters of the longest section that is shown whole; of weaker matches, snippets are."""
+_WHOLE_ELSEWHERE = 4000
+"""The same of a note of another repository, which no tool reads."""
 _ALSO = 120
 _ETAG = 16
 """Digits of an abbreviated etag."""
@@ -43,7 +45,10 @@ _SPANS = ((365, "year"), (30, "month"), (7, "week"), (1, "day"))
 def recalled(answer: Recalled, quotes: Quotes) -> str:
     """Show hits, each as a quote with its path, author and date."""
     how = answer.mode_used
-    if why := answer.fallback_reason:
+    why = answer.fallback_reason
+    if why and why.startswith("shared_"):
+        how += f"; only this bank was searched, fallback_reason: {why}"
+    elif why:
         how = f"lexical only: {_FALLBACKS.get(why, 'the embedder gave no answer')}"
         how += f" (fallback_reason: {why})"
     if answer.notes:
@@ -53,6 +58,8 @@ def recalled(answer: Recalled, quotes: Quotes) -> str:
     head += "." if answer.answered else ": nothing in the bank answers this."
     if not answer.notes:
         head += " Try other or fewer words or filters."
+    if answer.rev is not None:
+        head += f" As of the commit {answer.rev.commit}, {quotes.inside(answer.rev.asked)}."
     good = [_hit(quotes, note) for note in answer.notes if not note.weak]
     weaker = [_hit(quotes, note) for note in answer.notes if note.weak]
     hits = [*good, *(["Weaker matches:"] if weaker else []), *weaker]
@@ -269,6 +276,7 @@ def _quoted(note: Shown | ShownSection, quotes: Quotes) -> list[str]:
 
 def _hit(quotes: Quotes, note: RecalledNote) -> str:
     about = {
+        **_origin(note.origin),
         "at": f"{note.path}:{note.line}",
         "id": _id(note.note_id, note.path),
         "score": note.relevance_score,
@@ -278,20 +286,32 @@ def _hit(quotes: Quotes, note: RecalledNote) -> str:
         "symbols": " ".join(note.symbol_refs),
         "entities": " ".join(f"{one.kind}:{one.id}" for one in note.entity_refs),
         "by": author(note),
+        "trust": note.trust,
         "created_at": note.created_at[:_DAY],
         "age": age(note.created_at),
         "status": note.status if note.status != "active" else "",
         "superseded_by": note.superseded_by or "",
+        "stale": note.stale,
     }
     lines = [*_links(note.links or ()), *_section(note)]
     lines += [f"also line {one.line}: {_short(one.snippet)}" for one in note.also]
     return quotes.quote("\n".join(lines), about)
 
 
+def _origin(origin: Origin | None) -> dict[str, object]:
+    """Return where a note is that is not in the bank."""
+    if origin is None:
+        return {}
+    if not origin.repository:
+        return {"bank": origin.bank}
+    return {"repository": origin.repository, "url": origin.url, "commit": origin.commit[:_ETAG]}
+
+
 def _section(note: RecalledNote) -> list[str]:
     """Return a hit's headings and its section; a long section is shortened to its snippet."""
     short = len(note.content) <= len(note.snippet) + _ALSO
-    whole = short or (len(note.content) <= _WHOLE and not note.weak)
+    most = _WHOLE if note.origin is None else _WHOLE_ELSEWHERE
+    whole = short or (len(note.content) <= most and not note.weak)
     headings = [part for part in note.heading.split(" > ") if part]
     if note.title and note.title not in headings[:1]:
         headings.insert(0, note.title)

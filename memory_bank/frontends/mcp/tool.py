@@ -20,8 +20,8 @@ from memory_bank import actions
 from memory_bank.agents import agent_name
 from memory_bank.errors import MemoryBankError
 from memory_bank.frontends.fencing import Quotes, clean, one_line
+from memory_bank.frontends.http.path_redaction import without_paths
 from memory_bank.frontends.mcp.hints import HINTS
-from memory_bank.frontends.mcp.path_redaction import without_paths
 from memory_bank.frontends.mcp.sampling import sampler
 from memory_bank.frontends.mcp.structure import NOTICE, structured, structured_schema
 from memory_bank.frontends.rendering import document, failure

@@ -82,6 +82,7 @@ def test_without_bank_and_repository_it_says_so(
     answer = mb("ask", "charge")
     assert answer.code != 0
     assert "no .memories folder" in answer.err
+    assert "in no git work tree: there is no code to read" in answer.err
 
 
 def test_notes_are_no_coupled_files(shop: Path, mb: Run) -> None:

@@ -47,9 +47,12 @@ def offered(mb: Run, monkeypatch: pytest.MonkeyPatch) -> Offered:
 
 
 def test_what_is_offered(offered: Offered) -> None:
-    assert offered("re") == ["recall", "remember", "restore"]
+    assert offered("re") == ["recall", "remember", "restore", "review"]
     assert "--explain" in offered("recall", "--e")
     assert offered("embedder", "in") == ["install"]
+    assert offered("shared", "re") == ["revoke"]
+    assert "--dry-run" in offered("publish", "--d")
+    assert offered("site", "b") == ["build"]
     assert offered("embedder", "use", "s") == ["static"]
     assert offered("recall", "--mode", "le") == ["lexical"]
     assert offered("recall", "--type", "dec") == ["decision"]

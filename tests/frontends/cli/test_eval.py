@@ -69,6 +69,9 @@ def test_a_share_that_is_not_reached_fails(mb: Run, file: str) -> None:
     "wrong",
     [
         ("--min", "recall@5"),
+        ("--min", "recall@5=nan"),
+        ("--min", "recall@5=90"),
+        ("--min", "recall@5=-1"),
         ("--min", "recall@3=0.5"),
         ("--compare", "lexical"),
         ("--compare", "lexical,best"),
@@ -100,3 +103,23 @@ def test_a_folder_is_refused_and_told_where_to_go(
     answer = mb("eval", *words)
     assert (answer.code, answer.out) == (2, "")
     assert "docs/benchmarks.md" in answer.err
+
+
+def test_the_queries_of_the_bank_need_no_file(mb: Run, project: Path) -> None:
+    answer = mb("eval")
+    assert answer.code == 2
+    assert "queries.toml" in answer.err
+    (project / ".memories/queries.toml").write_text(
+        '[[queries]]\ntext = "how does bm25 score a word"\nfind = ["facts/bm25"]\n'
+    )
+    assert mb("eval", "--json").json["scores"][0]["figures"]["recall@1"] == 1
+    assert mb("eval", "--min", "recall@5=0.8").code == 0
+    (project / ".memories/facts/bm25.md").write_text("# Rain\n\nIt is wet.\n")
+    (project / ".memories/facts/bm25.md").rename(project / ".memories/facts/rain.md")
+    assert mb("eval").code == 2  # it names a missing note
+    (project / ".memories/queries.toml").write_text(
+        '[[queries]]\ntext = "why is whoosh not maintained"\nfind = ["facts/rain"]\n'
+    )
+    short = mb("eval", "--min", "recall@1=0.8")
+    assert short.code == 1
+    assert "recall@1 is 0.000 by hybrid, below 0.8" in short.err

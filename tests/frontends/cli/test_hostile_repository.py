@@ -15,17 +15,19 @@ from tests.frontends.cli.conftest import Run
 from tests.repo import hostile
 
 COMMANDS = (
-    "init --include src", "import --help", "recall tantivy", "recall tantivy --since 7d --json", "notes", "show facts/bm25",
+    "init --include src", "import --help", "recall tantivy", "recall tantivy --since 7d --json", "recall tantivy --at HEAD", "recall tantivy --at staged", "notes", "show facts/bm25",
     "search tantivy", "timeline --help", "observations --help", "context", "session list",
     "promote --help", "hook --help", "hooks status", "forget whoosh --dry-run",
-    "links facts/bm25", "tags", "stats", "config", "doctor", "sync", "sync --rebuild",
+    "links facts/bm25", "tags", "stats", "config", "doctor", "lint", "lint --list", "sync", "sync --rebuild",
     "sync --compare", "remember words --source session", "remember words --name ideas/new",
     "append ideas/new more", "update ideas/new other", "edit ideas/new --old other --new others",
     "archive ideas/new", "mv ideas/new ideas/newer", "remember others --name ideas/second",
     "merge ideas/newer ideas/second --into ideas/one --text one", "rm ideas/one", "restore ideas/one",
-    "trash list", "banks", "coupling src/index.py", "symbols build",
+    "trash list", "banks", "review", "review HEAD --json", "stale --worktree", "stale HEAD..HEAD", "confirm facts/bm25", "coupling src/index.py", "symbols build",
     "ask how is the index built", "explain-symbol build_index", "blast-radius src/index.py", "tests-for src/index.py",
-    "completion bash", "embedder list", "mcp --help", "eval --help", "watch --help", "serve mcp -h",
+    "completion bash", "git check", "git resolve", "merge-driver --help", "embedder list", "mcp --help", "eval --help", "watch --help", "serve mcp -h", "serve web -h",
+    "publish --help", "shared --help", "site build",
+    "log facts/bm25", "blame facts/bm25 --lines", "recall tantivy trust:>=human",
 )  # fmt: skip
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")

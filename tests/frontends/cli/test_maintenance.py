@@ -82,19 +82,35 @@ def test_compare(mb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert answer.err == "1 difference: `memory-bank sync --rebuild` repairs it\n"
 
 
+def test_doctor_fails_if_the_index_has_a_problem_whatever_rules_find(
+    mb: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "onnx")  # its weights are not here
+    (project / ".memories/odd.md").write_text("---\na: [\n---\n", "utf-8")
+    assert mb("doctor").code == 0
+    assert mb("doctor", "--json").json["problem"]
+    assert mb("doctor", "--check").code == 3
+    assert mb("doctor", "--check", "--fail-on", "never").code == 3
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
+    assert mb("doctor", "--check").code == 1
+
+
 def test_doctor(mb: Run, project: Path) -> None:
     answer = mb("doctor", "--check")
     assert answer.code == 0
     assert answer.out.endswith("all is well\n")
     assert mb("doctor", "--json").json["healthy"] is True
-    (project / ".memories/huge.md").write_bytes(b"x y\n" * 2_500_001)
+    (project / ".memories/config.toml").write_text("[memory]\nmax_note_bytes = 100000\n")
+    (project / ".memories/huge.md").write_bytes(b"x y\n" * 25_001)
     (project / ".memories/odd.md").write_text("---\na: [\n---\n[[bm25#nowhere]]\n", "utf-8")
     answer = mb("doctor")
     assert answer.code == 0
     assert "not indexed (1):\n  .memories/huge.md  " in answer.out
     assert "read with faults (1):\n  .memories/odd.md:" in answer.out
     assert "broken links (1):\n  .memories/odd.md:4  " in answer.out
-    assert mb("doctor", "--check").code == 3
+    assert mb("doctor", "--check").code == 1
+    assert mb("doctor", "--check", "--fail-on", "never").code == 0
+    assert mb("doctor", "--fail-on", "info").code == 2
     found = mb("doctor", "--json").json
     assert [file["path"] for file in found["unindexed"]] == ["huge.md"]
     assert found["unindexed"][0]["reason"]
@@ -107,8 +123,9 @@ def test_doctor_says_how_to_put_right_what_a_rule_found(
     git(project, "mv", "src/index.py", "src/main.py")
     git(project, "mv", ".memories/facts/bm25.md", ".memories/facts/ranking.md")
     git(project, "commit", "-q", "-m", "Move")
-    answer = mb("doctor", "--check")
-    assert answer.code == 3
+    assert mb("doctor", "--check").code == 0
+    answer = mb("doctor", "--check", "--fail-on", "warning")
+    assert answer.code == 1
     assert (
         "missing-file-ref (1):\n  .memories/decisions/tantivy.md:6  file_refs names src/index.py,"
         " which git moved (fix: src/main.py)\n" in answer.out
@@ -124,6 +141,7 @@ def test_doctor_says_how_to_put_right_what_a_rule_found(
         "line": 6,
         "message": "file_refs names src/index.py, which git moved",
         "fix": "src/main.py",
+        "edits": [{"start": 110, "old": "src/index.py", "new": "src/main.py"}],
     }
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from memory_bank import actions
 from memory_bank.actions.recall import Recalled
+from tests.conftest import run_git as git
 
 from .conftest import Run, editor, plain_text
 
@@ -288,3 +290,32 @@ def test_a_least_score(mb: Run) -> None:
     assert min(note["relevance_score"] for note in found) >= 0.3
     assert mb("recall", "zebra tantivy stripes", "--min-score", "1").err == "nothing found\n"
     assert mb("recall", "tantivy", "--min-score", "2").code == 2
+
+
+def test_notes_as_of_a_revision(mb: Run, project: Path) -> None:
+    git(project, "tag", "v1.0")
+    (project / ".memories/facts/bm25.md").write_text("# BM25\n\nIt was replaced.\n")
+    git(project, "commit", "-q", "-a", "-m", "Replace")
+    commit = git(project, "rev-parse", "v1.0").strip()
+    shown = mb("recall", "--at", "v1.0", "bm25", "--limit", "1")
+    assert "damps long documents" in shown.out
+    assert f"as of v1.0: {commit}" in shown.err
+    answer = mb("recall", "bm25", "--at", "v1.0", "--json").json
+    assert answer["rev"]["commit"] == commit
+    assert answer["rev"]["asked"] == "v1.0"
+    assert "rev" not in mb("recall", "bm25", "--json", "--no-count").json
+    assert mb("recall", "bm25", "--json", "--no-count").json["notes"][0]["access_count"] == 0
+
+
+@pytest.mark.parametrize("rev", ["v9", "--output=x", "HEAD:src", "-"])
+def test_a_revision_that_does_not_exist_is_wrong_use(mb: Run, rev: str, project: Path) -> None:
+    answer = mb("recall", "bm25", f"--at={rev}")
+    assert answer.code == 2
+    assert f"there is no revision '{rev}'" in answer.err
+    assert "hint: name a commit, tag or branch" in answer.err
+    assert sorted(os.listdir(project)) == [".git", ".memories", "src"]
+
+
+def test_a_note_of_another_revision_is_not_opened(mb: Run) -> None:
+    answer = mb("recall", "bm25", "--at", "HEAD", "-i")
+    assert answer.code == 2

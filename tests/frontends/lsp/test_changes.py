@@ -137,7 +137,7 @@ def test_problems_are_published_as_a_text_changes_and_have_fixes(
     document = editor.type(file, text)
     version = editor.texts[file][0]
     found = editor.wait(lambda: editor.problems(file, version))
-    assert {one.code for one in found} == {"fault", "broken-link"}
+    assert {one.code for one in found} == {"bad-front-matter", "broken-link"}
     (link,) = [one for one in found if one.code == "broken-link"]
     assert link.range == types.Range(position(text, "[[facts"), position(text, " [[bm25"))
     assert (link.source, link.severity) == ("memory-bank", types.DiagnosticSeverity.Warning)

@@ -216,6 +216,22 @@ def test_a_link_to_a_symbol_leads_to_its_line_and_is_completed(editor: Editor, s
     assert {one.label for one in found.items} >= {"Order", "Order.place"}
 
 
+def test_references_in_front_matter_are_completed(editor: Editor, shop: Path) -> None:
+    file = shop / ".memories/facts/refs.md"
+    text = "---\nfile_refs: [ord]\nsymbol_refs:\n- charge_\n---\n# Refs\n"
+    document = editor.open(file, text)
+
+    def labels(mark: str) -> list[str]:
+        at = position(text, mark, len(mark))
+        found = editor.ask(
+            editor.client.text_document_completion_async, types.CompletionParams(document, at)
+        )
+        return [one.label for one in found.items]
+
+    assert labels("[ord")[0] == "shop/orders.py"
+    assert editor.wait(lambda: labels("- charge_")) == ["charge_with_retry"]
+
+
 def test_a_note_on_a_symbol_is_made_and_shown(editor: Editor, shop: Path) -> None:
     file = shop / "shop/orders.py"
     document = editor.open(file)

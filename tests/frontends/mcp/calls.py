@@ -170,4 +170,13 @@ CALLS = (
     OneCall("get_memory_stats", {}, ("6 notes", "ops 1"), "count"),
     OneCall("sync_memories", {"rebuild": False}, ("Indexed ",), "seconds"),
     OneCall("check_memories", {}, ("6 notes", "passages."), "notes"),
+    OneCall("review", {"revisions": "HEAD"}, ("changed", " tokens."), "changes"),
+    OneCall("stale_memories", {}, ("citations of code stale",), "citations"),
+    OneCall("log_memory", {"filename": "decisions/tantivy"}, ("decisions/tantivy.md",), "commits"),
+    OneCall(
+        "blame_memory", {"filename": "decisions/tantivy"}, ("decisions/tantivy.md",), "sections"
+    ),
+    OneCall(
+        "confirm_memories", {"filename": "decisions/tantivy"}, ("1 note confirmed as of ",), "notes"
+    ),
 )

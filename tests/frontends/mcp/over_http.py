@@ -21,7 +21,7 @@ from tests import forked
 
 _SERVE = """
 import sys
-from memory_bank.frontends.mcp.connections import Limits
+from memory_bank.frontends.http.connections import Limits
 from memory_bank.frontends.mcp.http_transport import serve_http
 from memory_bank.frontends.mcp.server import build
 from memory_bank.serving.shared_bank import SharedBank

@@ -14,7 +14,7 @@ from memory_bank.frontends.mcp.structure import NOTICE
 from tests.frontends.mcp.calls import CALLS
 
 Make = Callable[..., Any]
-ALL = ("store", "bank", "sessions", "code", "maintenance")
+ALL = ("store", "bank", "sessions", "code", "maintenance", "review")
 
 
 def test_each_tool_answers_one_text_with_all_that_is_needed_next(serving: Make) -> None:

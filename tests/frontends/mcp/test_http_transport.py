@@ -20,9 +20,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 import memory_bank
-from memory_bank.errors import BadInput
-from memory_bank.frontends.mcp import http_transport
-from memory_bank.frontends.mcp.connections import Limits
+from memory_bank.frontends.http.connections import Limits
 from tests import forked
 
 HELLO = {
@@ -248,43 +246,3 @@ def test_it_stops_when_it_is_told_to_with_a_client_that_listens(
         begun = time.monotonic()
         assert server.stop(number) == code
         assert time.monotonic() - begun < 25
-
-
-def test_a_port_that_is_taken_is_said(start: Start, project: Path) -> None:
-    port = start().url.rpartition(":")[2].partition("/")[0]
-    with pytest.raises(BadInput, match=f"port {port} of 127.0.0.1 is in use"):
-        http_transport.listen(f"127.0.0.1:{port}")
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "8765",
-        "",
-        ":8765",
-        "localhost",
-        "localhost:",
-        "a:b",
-        "::1:80",
-        "1.2.3.4:65536",
-        "[::1]",
-        "h:٣",
-    ],
-)
-def test_what_is_no_address_is_refused(address: str) -> None:
-    with pytest.raises(BadInput):
-        http_transport.listen(address)
-
-
-def test_an_address_of_another_machine_is_refused() -> None:
-    with pytest.raises(BadInput, match="not an address of this machine"):
-        http_transport.listen("203.0.113.7:0")
-
-
-@pytest.mark.parametrize("address", ["127.0.0.1:0", "localhost:0", "[::1]:0"])
-def test_loopback_is_listened_on(address: str) -> None:
-    try:
-        with http_transport.listen(address) as listener:
-            assert listener.getsockname()[1] > 0
-    except BadInput:
-        assert "::1" in address, "this machine has no IPv6"

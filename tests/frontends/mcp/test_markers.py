@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from tests.frontends.mcp.answers import outside
 
 Make = Callable[..., Any]
-ALL = ("store", "bank", "sessions", "code", "maintenance")
+ALL = ("store", "bank", "sessions", "code", "maintenance", "review")
 
 
 def mark(place: str) -> str:
@@ -103,6 +103,12 @@ def hostile(project: Path) -> Path:
     return root
 
 
+def reviewing() -> Iterator[tuple[str, dict[str, Any]]]:
+    yield from (("review", {"revisions": given}) for given in ("HEAD", mark("revision")))
+    yield from (("stale_memories", {"revisions": given}) for given in (None, mark("since")))
+    yield "confirm_memories", {"filename": [mark("target"), mark("unconfirmed")]}
+
+
 def calls() -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield calls of every tool: what it finds, and each way in which it refuses."""
     name = f"{FOLDER}/{FILE}"
@@ -160,6 +166,7 @@ def calls() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "get_memory_stats", {}
     yield "sync_memories", {"rebuild": True}
     yield "check_memories", {}
+    yield from reviewing()
     yield "read_memory", {"filename": [mark("wrongkind")]}
     yield "read_memory", {mark("argument"): "x", "filename": "x" * 3000}
     yield "recall", {"query": "x", "mode": mark("mode")}

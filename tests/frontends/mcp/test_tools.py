@@ -107,6 +107,16 @@ def test_an_agent_is_told_to_keep_one_subject_under_a_heading(agent: Make, tool:
     assert "heading" in listed[tool].description
 
 
+def test_recall_answers_as_of_a_revision(agent: Make, project: Path) -> None:
+    (project / ".memories/facts/bm25.md").write_text("# BM25\n\nIt was replaced.\n")
+    answer = agent("recall", query="bm25", limit=1, at="HEAD")
+    commit = answer["rev"]["commit"]
+    assert len(commit) == 40
+    assert f"As of the commit {commit}, <q-" in answer.text
+    assert "damps long documents" in answer["notes"][0]["content"]
+    assert "there is no revision" in agent("recall", query="bm25", at="--output=x").text
+
+
 def test_recall_keeps_to_tags_and_the_living(agent: Make, project: Path) -> None:
     assert agent("recall", query="tantivy", tags_filter=["architecture"])["result_count"] == 1
     with open_bank(project) as bank:
@@ -443,6 +453,46 @@ def test_maintenance_tools_rebuild_and_check(serving: Make) -> None:
     assert rebuilt["waiting"] == 0
     assert rebuilt.text.startswith("Indexed ")
     assert agent("check_memories").text.startswith("3 notes")
+
+
+def test_a_review_shows_what_a_change_does(
+    serving: Make, project: Path, git: Callable[..., str]
+) -> None:
+    note = project / ".memories/facts/bm25.md"
+    note.write_text(f"{note.read_text()}\nIt ranks <q-1> well. See [[facts/none]].\n")
+    agent = serving("review")
+    assert names(agent) >= {"review", "stale_memories", "confirm_memories"}
+    found = agent("review", revisions="HEAD").text
+    assert found.startswith("1 note changed")
+    assert "changed facts/bm25.md" in found
+    assert "{+It ranks <q-1> well." in found
+    assert "new info facts/bm25.md" in found
+    assert "no revision" in agent("review", revisions="--output=x").text
+
+
+def test_stale_notes_are_confirmed(serving: Make, project: Path, git: Callable[..., str]) -> None:
+    code = project / "src/index.py"
+    (project / ".memories/facts/building.md").write_text(
+        "# Building\n\nAll at once: [[src/index.py#build_index]].\n"
+    )
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Cite the index")
+    agent = serving("review")
+    assert agent("stale_memories").text.startswith("0 citations of code stale.")
+    code.write_text("def build_index(notes):\n    return sorted(notes)\n")
+    git(project, "commit", "-qam", "Sort <the> index")
+    found = agent("stale_memories")
+    assert "facts/building.md:3 src/index.py#build_index changed since " in found.text
+    assert "Sort <the> index" in found.text
+    ranged = agent("stale_memories", revisions="HEAD~1..HEAD")["citations"]
+    assert [one["target"] for one in ranged] == [one["target"] for one in found["citations"]]
+    done = agent("confirm_memories", filename="facts/building")
+    head = git(project, "rev-parse", "HEAD").strip()
+    assert done["commit"] == head
+    assert f"verified_commit: {head}" in front_matter(project, "facts/building.md")
+    left = {one["path"] for one in agent("stale_memories")["citations"]}
+    assert left == {"decisions/tantivy.md"}
+    assert "no revision" in agent("stale_memories", revisions="--output=x").text
 
 
 def test_the_usual_tools_are_those_of_all_toolsets_but_maintenance(serving: Make) -> None:

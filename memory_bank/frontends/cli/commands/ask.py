@@ -87,7 +87,7 @@ def _opened(call: Call, opened: ExitStack) -> tuple[Bank | None, Codebase | None
         missing = error
     try:
         codebase = opened.enter_context(call.open_code())
-    except NoRepository:
+    except NoRepository as error:
         if missing is not None:
-            raise missing from None
+            raise actions.ask.nothing_here(missing, error) from None
     return bank, codebase

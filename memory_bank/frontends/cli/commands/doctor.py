@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_bank import actions
-from memory_bank.frontends.cli.call import FAILED, FOUND, Call
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli.call import FAILED, FINDINGS, FOUND, Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.console import Piece, place
 from memory_bank.frontends.rendering import count
@@ -32,17 +33,24 @@ _FIRST = 3
     """,
     examples=(
         ("memory-bank doctor", "list problems"),
-        ("memory-bank doctor --check", "for CI: exit code 3 unless all is well"),
+        ("memory-bank doctor --check", "for CI: exit code 1 if there is an error"),
+        ("memory-bank doctor --check --fail-on warning", "or a warning"),
         ("memory-bank doctor --json | jq .unindexed", "for a program"),
     ),
 )
-@click.option("--check", is_flag=True, help="Exit with 3 unless all is well")
-def command(call: Call, *, check: bool) -> int:
+@click.option("--check", is_flag=True, help="Exit with 1 if there are findings, see --fail-on")
+@options.fail_on
+def command(call: Call, *, check: bool, fail_on: str | None) -> int:
     """List what is wrong with a bank, and repair its index."""
+    if fail_on and not check:
+        raise call.usage_error("--fail-on needs --check")
     with call.open() as bank:
         health = actions.doctor.doctor(bank, call.progress)
     call.answer(health, lambda health: _show(call, health))
-    return FAILED if check and not health.healthy else FOUND
+    if check and (health.problem or health.waiting):
+        return FAILED
+    failed = check and actions.lint.fails(health.worst, fail_on or "error")
+    return FINDINGS if failed else FOUND
 
 
 def _show(call: Call, health: Health) -> None:
@@ -61,6 +69,8 @@ def _show(call: Call, health: Health) -> None:
     _show_state(call, health)
     if health.code:
         _show_code(call, health.code)
+    elif health.no_code:
+        console.line(("code: ", "bold"), health.no_code)
     if health.healthy:
         console.line(("all is well", "good"))
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_bank import actions, plugins
-from memory_bank.errors import NoBank
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Group
@@ -16,26 +15,12 @@ from memory_bank.frontends.cli.hints import hint_text
 
 if TYPE_CHECKING:
     from memory_bank.actions.embedding import Chosen, EmbedderShown, Tried
-    from memory_bank.config import Settings
 
 GROUP = "Look after"
 
 
 def _names(_: click.Context, __: click.Parameter, start: str) -> list[str]:
     return [name for name in plugins.names("embedders") if name.startswith(start)]
-
-
-def _settings(call: Call) -> Settings:
-    """Return the bank's settings; outside a bank the user's."""
-    from memory_bank.config import load
-
-    try:
-        with call.open() as bank:
-            return bank.settings
-    except NoBank:
-        if call.named_bank:
-            raise
-        return load()
 
 
 @as_command(
@@ -49,7 +34,7 @@ def _list(call: Call) -> int:
     """List the embedders and whether they can be used."""
     found = [
         replace(one, hint=hint_text(one.hint))
-        for one in actions.embedding.embedder_list(_settings(call))
+        for one in actions.embedding.embedder_list(call.settings())
     ]
     if call.json:
         call.console.document({"embedders": found})
@@ -82,7 +67,7 @@ def _install(call: Call, *, name: str) -> int:
         call.stderr.line(message)
         call.stderr.flush()
 
-    where = actions.embedding.embedder_install(_settings(call), name, report)
+    where = actions.embedding.embedder_install(call.settings(), name, report)
     if call.json:
         call.console.document({"embedder": name, "path": where})
     else:
@@ -134,7 +119,7 @@ def _use(call: Call, *, name: str) -> int:
 def _test(call: Call, *, name: str | None) -> int:
     """Test an embedder's files, speed and quality."""
     call.answer(
-        actions.embedding.embedder_test(_settings(call), name or ""),
+        actions.embedding.embedder_test(call.settings(), name or ""),
         lambda tried: _show(call, tried),
     )
     return 0

@@ -37,17 +37,21 @@ def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> 
     for pair in given:
         name, _, share = pair.partition("=")
         try:
-            minima[name.strip().lower()] = float(share)
+            least = float(share)
         except ValueError:
-            message = f"{pair!r} is not MEASURE=SHARE, for example recall@5=0.9"
-            raise click.BadParameter(message, ctx, param) from None
+            least = -1.0
+        if not 0 <= least <= 1:  # nor NaN, below which nothing is
+            message = f"{pair!r} is not MEASURE=SHARE from 0 to 1, for example recall@5=0.9"
+            raise click.BadParameter(message, ctx, param)
+        minima[name.strip().lower()] = least
     return minima
 
 
 @as_command(
     "eval",
     why="""
-    FILE contains queries, each with the relevant notes. A TOML file:
+    FILE contains queries, each with the relevant notes; without it, they are those of the bank, its
+    file queries.toml. A TOML file:
 
     \b
     [[queries]]
@@ -60,9 +64,11 @@ def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> 
     Prints recall@1, @5 and @10 (the share of the relevant notes among the first 1, 5 and 10
     results), NDCG@10, the mean reciprocal rank, and each miss with the scores of the notes ranked
     above it. No access is counted. For CI, --min sets the lowest accepted value, and --steady
-    disables boosts by age and use, which depend on the day and the machine.
+    disables boosts by age and use, which depend on the day and the machine; without FILE, they are
+    always disabled.
     """,
     examples=(
+        ("memory-bank eval --min recall@5=0.8", "the bank's queries, in CI: exit code 1 if below"),
         ("memory-bank eval queries.toml", "measure the default mode"),
         ("memory-bank eval queries.toml --compare lexical,hybrid", "two modes side by side"),
         (
@@ -71,7 +77,7 @@ def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> 
         ),
     ),
 )
-@click.argument("file", type=click.Path(exists=True))
+@click.argument("file", required=False, type=click.Path(exists=True))
 @click.option("--mode", type=click.Choice(_MODES), metavar="MODE", help="lexical, semantic, hybrid")
 @click.option("--compare", metavar="MODE,MODE", callback=_pair, help="Two modes side by side")
 @options.limit(None, "Results per query, 10 to 100; default: 10")
@@ -92,7 +98,7 @@ def _least(ctx: click.Context, param: click.Parameter, given: Sequence[str]) -> 
 def command(
     call: Call,
     *,
-    file: str,
+    file: str | None,
     mode: str | None,
     compare: tuple[str, ...],
     misses: int | None,
@@ -101,7 +107,9 @@ def command(
     """Measure the quality of retrieval."""
     if mode and compare:
         raise call.usage_error("choose one: --mode or --compare")
-    chosen = {name: value for name, value in given.items() if value is not None}
+    chosen = {
+        name: value for name, value in given.items() if value is not None and value is not False
+    }
     found = _evaluate(call, file, modes=compare or ((mode,) if mode else ()), **chosen)
     call.answer(found, lambda found: _show(call, found, 5 if misses is None else misses))
     for score in found.scores:
@@ -113,12 +121,12 @@ def command(
 
 def _evaluate(
     call: Call,
-    name: str,
+    name: str | None,
     *,
     split: str | None = None,
     **chosen: Any,  # noqa: ANN401  (named as the action's parameters)
 ) -> Evaluation:
-    if split or Path(name).is_dir():
+    if split or (name and Path(name).is_dir()):
         raise call.usage_error(_MOVED)
     with call.open() as bank:
         return actions.evaluate.evaluate(bank, name, progress=call.progress, **chosen)

@@ -12,7 +12,7 @@ from memory_bank.frontends.cli import shell_completion as completing
 from memory_bank.frontends.cli.call import Call
 from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Command
-from memory_bank.setting_sections import MODES
+from memory_bank.setting_sections import MODES, SCOPES
 
 GROUP = "Find"
 FORMATS = ("paths", "md", "json", "csv")
@@ -56,6 +56,10 @@ class _RecallCommand(Command):
     links:src/api.py, or any key of your notes' front matter. The options do the same. Conditions
     apply before ranking. Words of time (last week, in October) restrict the notes by date.
 
+    --scope shared searches the notes that other repositories published to the shared index, both
+    those and this bank; conditions there are also repo:NAME and team:NAME. --scope user searches
+    this bank and your own banks.
+
     --mode lexical searches by words only and is fastest; semantic by meaning only. Notes that are
     often found or were written recently rank a little higher; each result counts as an access of
     the note unless --no-count is given.
@@ -65,6 +69,8 @@ class _RecallCommand(Command):
         ("memory-bank recall '\"index grows\" -whoosh tag:search'", "phrase, exclusion, condition"),
         ("memory-bank recall retry --type bugfix --since 2w --explain", "with scores explained"),
         ("memory-bank recall retry --linked-to src/api.py", "what is known about a file"),
+        ("memory-bank recall --scope both job queue repo:shop", "in other repositories, too"),
+        ("memory-bank recall --at v1.0 which index", "what was known at a revision"),
         ("memory-bank recall retry -i", "choose a note and open it in your editor"),
         ("memory-bank recall retry --json | jq -r '.notes[].path'", "for a program"),
     ),
@@ -89,8 +95,15 @@ class _RecallCommand(Command):
     metavar="X",
     type=click.FloatRange(0, 1),
     default=0.0,
-    help="Only notes of this score or a higher one, 0 to 1",
+    help="Only notes of at least this score",
 )
+@click.option(
+    "--scope",
+    type=click.Choice(SCOPES),
+    metavar="SCOPE",
+    help="bank, shared (other repositories), both, user",
+)
+@click.option("--at", "rev", metavar="REV", help="Notes as of a commit, tag or branch")
 @click.option("--also", is_flag=True, help="Show each note's other matching sections, too")
 @click.option(
     "--format",

@@ -14,7 +14,7 @@ from memory_bank.frontends.cli.command import as_command
 from memory_bank.frontends.cli.help import Group
 
 if TYPE_CHECKING:
-    from memory_bank.frontends.mcp.http_transport import Endpoint
+    from memory_bank.frontends.http.endpoint import Endpoint
     from memory_bank.frontends.mcp.server import MemoryServer
     from memory_bank.frontends.mcp.token_cost import Cost
 
@@ -132,6 +132,69 @@ def _lsp(call: Call, *, stdio: bool) -> int:  # noqa: ARG001  (there is no other
     return serve_stdio(server)
 
 
+@as_command(
+    "web",
+    why="""
+    Serves a dashboard: pages to search and read the notes in a browser, and to see what sessions
+    did. It runs until Ctrl-C or SIGTERM, beside agents, editors and the command line.
+
+    Without --write it changes nothing. On the default address only browsers of this machine reach
+    it. On an address that other machines can reach, a browser needs a token once: the printed
+    address has it. The token is created on first use, in a file that only you can read. The
+    connection is not encrypted.
+    """,
+    examples=(
+        ("memory-bank serve web", "on http://127.0.0.1:8766/"),
+        ("memory-bank serve web --open", "and open it in the browser"),
+        ("memory-bank serve web --write", "with forms to change notes"),
+        ("memory-bank serve web --http 127.0.0.1:0", "on any free port"),
+    ),
+)
+@click.option(
+    "--http",
+    metavar="HOST:PORT",
+    default="127.0.0.1:8766",
+    show_default=True,
+    help="The address to listen on",
+)
+@click.option("--write", is_flag=True, help="Let the pages change notes")
+@click.option("--open", "opened", is_flag=True, help="Open it in the browser")
+@click.option(
+    "--token-file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="The token's file; requires the token on any address",
+)
+@click.option(
+    "--allow-host", "hosts", metavar="NAME", multiple=True, help="Another host name of this server"
+)
+def _web(
+    call: Call,
+    *,
+    http: str,
+    write: bool,
+    opened: bool,
+    token_file: str | None,
+    hosts: Sequence[str],
+) -> int:
+    """Serve a dashboard to browsers."""
+    from memory_bank.frontends.web.server import entrance, serve_web
+    from memory_bank.frontends.web.site import Site
+    from memory_bank.serving.shared_bank import SharedBank
+
+    def started(endpoint: Endpoint) -> None:
+        _show_endpoint(call, endpoint, entrance(endpoint))
+        if opened:
+            import webbrowser
+
+            webbrowser.open(entrance(endpoint))
+
+    site = Site(SharedBank(call.named_bank), write=write)
+    file = Path(token_file) if token_file else None
+    serve_web(site, http, token_file=file, hosts=hosts, on_start=started)
+    return 0
+
+
 def _listen(
     call: Call, server: MemoryServer, http: str, token_file: str | None, hosts: Sequence[str]
 ) -> None:
@@ -147,17 +210,18 @@ def _listen(
     )
 
 
-def _show_endpoint(call: Call, endpoint: Endpoint) -> None:
-    """Print the server's URL, and what a client needs."""
+def _show_endpoint(call: Call, endpoint: Endpoint, entrance: str = "") -> None:
+    """Print the server's URL, for a browser with the token in it, and what a client needs."""
     file = endpoint.token.file if endpoint.token else None
     if call.json:
         call.console.document({"url": endpoint.url, "token_file": file}, indent=None)
     else:
-        call.console.line("serving ", (endpoint.url, "place"))
+        call.console.line("serving ", (entrance or endpoint.url, "place"))
     call.console.flush()
     if endpoint.token:
         verb = "was created" if endpoint.token.made else "is"
-        call.remark(f"the token {verb} in {file}: send `Authorization: Bearer TOKEN`")
+        how = "the address has it" if entrance else "send `Authorization: Bearer TOKEN`"
+        call.remark(f"the token {verb} in {file}: {how}")
     if endpoint.remote:
         call.warn("the connection is not encrypted: use a proxy with TLS, or a tunnel")
 
@@ -174,13 +238,14 @@ def _show(call: Call, found: Cost) -> None:
 
 command = Group(
     "serve",
-    help="Serve the bank to agents and editors.",
+    help="Serve the bank to agents, editors and browsers.",
     why="""
-    Serves the bank to other programs: to agents by mcp, to editors by lsp.
+    Serves the bank to other programs: to agents by mcp, to editors by lsp, to browsers by web.
     """,
     examples=(
         ("memory-bank serve mcp", "serve it to agents"),
         ("memory-bank serve lsp", "serve it to an editor"),
+        ("memory-bank serve web", "serve a dashboard to a browser"),
     ),
-    commands={made.name or "": made for made in (_mcp, _lsp)},
+    commands={made.name or "": made for made in (_mcp, _lsp, _web)},
 )

@@ -42,9 +42,9 @@ def ask(
         missing = error
     try:
         codebase = call.code
-    except NoRepository:
+    except NoRepository as error:
         if missing is not None:
-            raise missing from None
+            raise asking.nothing_here(missing, error) from None
     return asking.ask(bank, codebase, query, limit, include)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from memory_bank.actions import recall as finding
+from memory_bank.actions import recall_at
 from memory_bank.actions import remember as keeping
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.tool import Call, tool
 from memory_bank.frontends.mcp.tools.bank import Path, Paths, Query, Tags
+from memory_bank.setting_sections import BANK
 
 Entities = Annotated[
     list[dict[str, str] | Path],
@@ -25,26 +28,32 @@ def recall(
     query: Annotated[Query, Field(description='a question; "phrase" -word tag:x in:dir since:7d')],
     mode: Literal["hybrid", "lexical", "semantic"] = "hybrid",
     detail: Annotated[
-        Literal["section", "index"], Field(description="index: a line for each note")
+        Literal["section", "index"], Field(description="index: a line each")
     ] = "section",
     limit: int = 5,
     offset: Annotated[int, Field(ge=0)] = 0,
     tags: Annotated[Tags, Field(description="all of them")] = [],  # noqa: B006  (unchanged)
     type: str | None = None,  # noqa: A002  (the field's word)
-    since: Annotated[str | None, Field(description="7d, last week, monday, 2026-05")] = None,
+    since: Annotated[str | None, Field(description="7d, last week, 2026-05")] = None,
     before: str | None = None,
     include_archived: bool = False,
     min_score: Annotated[float, Field(ge=0, le=1)] = 0,
+    at: Annotated[str | None, Field(description="git revision")] = None,
+    scope: Annotated[
+        Literal["bank", "shared", "both", "user"] | None,
+        Field(description="shared: other repositories"),
+    ] = None,
 ) -> finding.Recalled:
     """Find what this project knows: past decisions, facts, lessons, plans, and why.
 
-    Call it before you plan, decide or debug. Searches notes by words and meaning.
+    Call it before you plan, decide or debug.
     """
-    return finding.recall(
+    search = finding.recall if at is None else partial(recall_at.recall_at, rev=at)
+    return search(
         call.bank,
-        query,
-        limit,
-        mode,
+        query=query,
+        limit=limit,
+        mode=mode,
         offset=offset,
         detail=detail,
         tags=tags,
@@ -53,6 +62,7 @@ def recall(
         before=before,
         include_archived=include_archived,
         min_score=min_score,
+        scope=scope or (call.bank.settings.search.scope if at is None else BANK),
     )
 
 

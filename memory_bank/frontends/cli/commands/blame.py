@@ -1,0 +1,51 @@
+"""`memory-bank blame`: show where each section of a note comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank import actions
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli.call import FOUND, Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.cli.origin_view import COLUMNS, cells
+
+if TYPE_CHECKING:
+    from memory_bank.actions.provenance import NoteBlame
+
+GROUP = "Review"
+
+
+@as_command(
+    "blame",
+    why="""
+    Shows for each section of a note the commit of its least trusted line: its author, agent, pull
+    request, and whether it was reviewed. Tiers of trust are reviewed, human, agent, uncommitted.
+    """,
+    examples=(
+        ("memory-bank blame decisions/tantivy", "by section"),
+        ("memory-bank blame decisions/tantivy --lines", "by line"),
+    ),
+)
+@options.note()
+@click.option("--lines", "by_line", is_flag=True, help="Show each line")
+def command(call: Call, *, name: str, by_line: bool) -> int:
+    """Show where each section of a note comes from."""
+    with call.open() as bank:
+        found = actions.provenance.blame(bank, name, by_line=by_line)
+    call.answer(found, lambda shown: _show(call, shown))
+    for one in () if call.json else found.limits:
+        call.warn(one)
+    return FOUND
+
+
+def _show(call: Call, found: NoteBlame) -> None:
+    call.console.line((call.place(found.path), "place"), f"  trust: {found.trust}")
+    if found.lines is None:
+        rows = [(*cells(one.source), f"{one.line}", one.heading) for one in found.sections]
+        call.console.table((*COLUMNS, "line", "section"), rows)
+    else:
+        rows = [(*cells(one.source), f"{one.line}", one.text) for one in found.lines]
+        call.console.table((*COLUMNS, "line", "text"), rows)

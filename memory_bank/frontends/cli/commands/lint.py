@@ -1,0 +1,180 @@
+"""`memory-bank lint`: find problems in notes by rules."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank import actions
+from memory_bank.errors import NoBank
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.cli.console import place
+from memory_bank.frontends.rendering import count
+
+if TYPE_CHECKING:
+    from memory_bank.actions.lint import Finding
+    from memory_bank.actions.lint_fixes import Fixed
+    from memory_bank.bank import Bank
+
+GROUP = "Review"
+
+_STYLES = {"error": "bad", "warning": "warn", "info": "dim"}
+
+
+def _rules(_: click.Context, __: click.Parameter, start: str) -> list[str]:
+    from memory_bank.config import Settings
+
+    return [one.rule for one in actions.lint.listed(Settings()) if one.rule.startswith(start)]
+
+
+@as_command(
+    "lint",
+    why="""
+    Runs the rules of docs/lint.md on all notes, or on the files and folders that are named. It
+    changes nothing without --fix. Rules on links, ids and the like need the index, which is updated
+    first; with --no-index, and for files that are no notes of a bank, only rules that need one
+    file's text are run. The exit code is 1 if there is an error, or a finding as --fail-on says.
+    """,
+    examples=(
+        ("memory-bank lint", "all notes"),
+        (
+            "memory-bank lint --no-index .memories/facts/bm25.md",
+            "one file, at once: for pre-commit",
+        ),
+        ("memory-bank lint --fix --rule invisible-character", "remove invisible characters"),
+        ("memory-bank lint --list", "all rules"),
+    ),
+)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
+@options.fail_on
+@click.option("--fix", is_flag=True, help="Apply the changes that fix findings, where known")
+@click.option(
+    "--rule", "rules", multiple=True, metavar="NAME", shell_complete=_rules,
+    help="Run only this rule; repeatable",
+)  # fmt: skip
+@click.option("--no-index", is_flag=True, help="Run only rules that need one file's text")
+@click.option("--list", "listing", is_flag=True, help="List the rules, with their severities")
+def command(
+    call: Call,
+    *,
+    paths: tuple[str, ...],
+    fail_on: str | None,
+    fix: bool,
+    rules: tuple[str, ...],
+    no_index: bool,
+    listing: bool,
+) -> int:
+    """Find problems in notes by rules, and fix some."""
+    run = _Run(call, paths, rules, no_index=no_index)
+    try:
+        with call.open() as bank:
+            if listing:
+                return _list(call, bank)
+            found, fixed = run.in_bank(bank, fix=fix)
+    except NoBank:
+        if call.named_bank or (not paths and not listing):
+            raise
+        if fix:
+            raise call.usage_error("--fix needs a bank") from None
+        if listing:
+            return _list(call, None)
+        found, fixed = run.without_bank(), None
+    _show(call, run, found, fixed)
+    worst = found[0].severity if found else None
+    return FINDINGS if actions.lint.fails(worst, fail_on or "error") else FOUND
+
+
+class _Run:
+    """One run of the rules, on what the command names."""
+
+    def __init__(
+        self, call: Call, paths: tuple[str, ...], rules: tuple[str, ...], *, no_index: bool
+    ) -> None:
+        self.call = call
+        self.paths = paths
+        self.rules = rules
+        self.no_index = no_index
+        self.others: dict[str, Path] = {}
+        """Files that are no notes of the bank, by the paths in their findings."""
+
+    def in_bank(self, bank: Bank, *, fix: bool) -> tuple[tuple[Finding, ...], Fixed | None]:
+        """Return the findings in a bank, after what can be fixed is fixed."""
+        names = self.paths or ((str(bank.layout.root),) if self.no_index else ())
+        chosen = actions.lint.choose(bank, names)
+        self.others = {os.path.relpath(file): file for file in chosen.others}
+
+        def notes() -> tuple[Finding, ...]:
+            if self.no_index:
+                files = [(path, bank.roots.file(path)) for path in chosen.notes]
+                return actions.lint.in_files(files, bank.settings, self.rules)
+            if names and not chosen.notes:
+                return ()
+            return actions.lint.lint(bank, frozenset(chosen.notes) if names else None, self.rules)
+
+        fixed = actions.lint_fixes.fix(bank, notes) if fix else None
+        others = actions.lint.in_files(self.others.items(), bank.settings, self.rules)
+        return tuple(sorted((*notes(), *others), key=_order)), fixed
+
+    def without_bank(self) -> tuple[Finding, ...]:
+        """Return the findings in files outside any bank."""
+        from memory_bank.config import load
+
+        chosen = actions.lint.choose(None, self.paths)
+        self.others = {os.path.relpath(file): file for file in chosen.others}
+        return actions.lint.in_files(self.others.items(), load(), self.rules)
+
+    def place(self, one: Finding) -> str:
+        """Return where a finding is, as seen from the working directory."""
+        other = self.others.get(one.path)
+        shown = place(other, one.line) if other else self.call.place(one.path, one.line)
+        return f"{shown}:{one.column}" if one.column else shown
+
+
+def _order(one: Finding) -> tuple[int, str, int, int]:
+    return actions.lint.SEVERITIES.index(one.severity), one.path, one.line, one.column or 0
+
+
+def _show(call: Call, run: _Run, found: tuple[Finding, ...], fixed: Fixed | None) -> None:
+    counts: Counter[str] = Counter(one.severity for one in found)
+    if call.json:
+        answer = {"findings": found, "counts": {one: counts[one] for one in _STYLES}}
+        call.document({**answer, **(fixed._asdict() if fixed else {})})
+        return
+    for one in found:
+        fix = f" (fix: {one.fix})" if one.fix else ""
+        where = (run.place(one), "place")
+        call.console.line(
+            where, ": ", (one.severity, _STYLES[one.severity]), f" {one.rule}: {one.message}{fix}"
+        )
+    if fixed is not None:
+        call.console.line(("fixed: ", "good"), count(len(fixed.fixed), "finding"))
+        for why in fixed.failed:
+            call.warn(f"not fixed: {why}")
+    if not found:
+        call.console.line(("no findings", "good"))
+
+
+def _list(call: Call, bank: Bank | None) -> int:
+    from memory_bank.config import load
+
+    found = actions.lint.listed(bank.settings if bank else load())
+    if call.json:
+        call.document({"rules": found})
+        return FOUND
+    rows = [
+        (
+            one.rule,
+            "disabled" if one.disabled else one.severity,
+            "yes" if one.fixes else "",
+            one.summary,
+        )
+        for one in found
+    ]
+    call.console.table(("rule", "severity", "--fix", "finds"), rows)
+    return FOUND

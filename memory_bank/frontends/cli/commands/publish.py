@@ -1,0 +1,83 @@
+"""`memory-bank publish`: publish the notes of a commit to the shared index."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank import actions
+from memory_bank.frontends.cli.call import FINDINGS, FOUND, NOTHING, Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.rendering import count
+
+if TYPE_CHECKING:
+    from memory_bank.actions.publish import Published
+
+GROUP = "Share"
+
+
+@as_command(
+    "publish",
+    why="""
+    Makes the notes of a commit those that the shared index has of this bank: only what changed is
+    sent, and readers see the old commit or the new one, never half. The commit must follow the one
+    that is published, or --force be given. Notes of sessions and notes that git ignores stay on
+    this machine. A note with a secret is not published: it is listed, and the exit code is 1. Run
+    it in CI on the main branch. See docs/shared.md.
+    """,
+    examples=(
+        ("memory-bank publish", "the notes of HEAD"),
+        ("memory-bank publish --dry-run", "what would be sent"),
+        ("memory-bank publish --rev v2.0 --force", "back to an earlier commit"),
+        ("memory-bank publish --drop", "remove this bank from the shared index"),
+    ),
+)
+@click.option("--to", metavar="URL", help="The shared index [env: MEMORY_BANK_SHARED_URL]")
+@click.option("--rev", metavar="REV", default="HEAD", help="The commit, by default HEAD")
+@click.option("--repo", metavar="NAME", help="The repository's name there: host/owner/name")
+@click.option("--force", is_flag=True, help="Replace a commit that it does not follow")
+@click.option("--dry-run", is_flag=True, help="Show what would be sent; send nothing")
+@click.option("--drop", is_flag=True, help="Remove all that is published of this bank")
+def command(
+    call: Call, *, to: str | None, rev: str, repo: str | None, force: bool, dry_run: bool,
+    drop: bool,
+) -> int:  # fmt: skip
+    """Publish the notes of a commit to the shared index."""
+    with call.open() as bank:
+        if drop:
+            done = actions.publish.unpublish(bank, to=to or "", repo=repo or "", dry_run=dry_run)
+        else:
+            done = actions.publish.publish(
+                bank, rev, to=to or "", repo=repo or "", force=force, dry_run=dry_run,
+                progress=call.progress,
+            )  # fmt: skip
+    call.answer(done, lambda done: _show(call, done))
+    if done.refused:
+        return FINDINGS
+    return NOTHING if done.state == actions.publish.ABSENT else FOUND
+
+
+def _show(call: Call, done: Published) -> None:
+    name = f"{done.repository} {done.bank}".rstrip()
+    said = {
+        actions.publish.PUBLISHED: ("published", "good"),
+        actions.publish.UNCHANGED: ("already published", "dim"),
+        actions.publish.PLANNED: ("would change", "bold"),
+        actions.publish.DROPPED: ("dropped", "good"),
+        actions.publish.ABSENT: ("nothing is published", "dim"),
+    }[done.state]
+    commit = done.commit or done.replaced
+    replaced = f", after {done.replaced[:12]}" if done.commit and done.replaced else ""
+    console = call.console
+    console.line(said, f": {name}", f" {commit[:12]}{replaced}" if commit else "")
+    if done.commit:
+        console.line(f"  {count(done.notes, 'note')}, {count(done.passages, 'passage')} in all")
+    if done.changed_notes or done.removed_notes:
+        sent = f"{count(len(done.changed_notes), 'note')}, {count(done.sent_passages, 'passage')}"
+        gone = (
+            f"{count(len(done.removed_notes), 'note')}, {count(done.removed_passages, 'passage')}"
+        )
+        console.line(f"  sent {sent}; removed {gone}")
+    for one in done.refused:
+        console.line((one.file, "place"), ": ", ("not published", "bad"), f": {one.reason}")

@@ -1,0 +1,123 @@
+"""`memory-bank review`: show what a change does to the notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank import __version__, actions
+from memory_bank.errors import StorageFailed
+from memory_bank.frontends.cli import options
+from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.rendering import document
+
+if TYPE_CHECKING:
+    from memory_bank.actions.review_report import Review
+
+GROUP = "Review"
+FORMATS = ("terminal", "json", "markdown", "sarif", "github", "gitlab")
+
+
+@as_command(
+    "review",
+    why="""
+    Shows what a change does to the notes: claims, keys and links added, changed and removed by
+    section; links that break; notes made orphans; similar, superseded and archived notes; tokens;
+    findings of the lint rules, new or not. Two dots compare with the merge base, as a pull request
+    does. One revision is compared with the work tree, as by `git diff`. By default, the change is
+    that of HEAD since the merge base with the default branch. No program of the repository runs.
+    """,
+    examples=(
+        ("memory-bank review", "what this branch changes"),
+        ("memory-bank review --worktree", "the same, with what is not committed"),
+        ("memory-bank review --staged", "what the next commit changes"),
+        ("memory-bank review v1.0..HEAD --all", "every claim since a release"),
+        ("memory-bank review --format sarif --output review.sarif", "for a program"),
+        (
+            "memory-bank review --format github --output a --format sarif --output b",
+            "two of them, of one run",
+        ),
+    ),
+)
+@click.argument("revisions", metavar="[BASE..HEAD]", required=False)
+@click.option("--staged", is_flag=True, help="What is staged, compared with HEAD")
+@click.option("--worktree", is_flag=True, help="The work tree in place of HEAD")
+@click.option(
+    "--format", "formats", metavar="FORMAT", type=click.Choice(FORMATS), multiple=True,
+    help=f"{', '.join(FORMATS)}; default: terminal",
+)  # fmt: skip
+@click.option(
+    "--output", "outputs", metavar="FILE", type=click.Path(), multiple=True,
+    help="Write it to a file; several formats need a file each",
+)  # fmt: skip
+@click.option("--all", "every", is_flag=True, help="Every finding and claim, not the first ones")
+@options.fail_on
+def command(
+    call: Call, *, revisions: str | None, staged: bool, worktree: bool, formats: Sequence[str],
+    outputs: Sequence[str], every: bool, fail_on: str | None,
+) -> int:  # fmt: skip
+    """Show what a change does to the notes."""
+    formats = _formats(call, formats, outputs)
+    with call.open() as bank:
+        review = actions.review.review(bank, revisions, staged=staged, worktree=worktree)
+    for shown_as, file in zip(formats, outputs, strict=False):
+        _write(file, _rendered(review, shown_as))
+    if not outputs:
+        _show(call, review, formats[0], every=every)
+    failed = actions.lint.fails(review.worst(), fail_on or "error")
+    return FINDINGS if failed else FOUND
+
+
+def _formats(call: Call, given: Sequence[str], outputs: Sequence[str]) -> Sequence[str]:
+    """Return the formats, one for each file, or one for stdout; raise UsageError."""
+    if call.json and set(given) - {"json"}:
+        raise call.usage_error("--json and --format say different things")
+    formats = given or ("json" if call.json else "terminal",)
+    if outputs and "terminal" in formats:
+        raise call.usage_error("--output needs --format or --json")
+    if len(formats) != max(len(outputs), 1):
+        raise call.usage_error("several formats need an --output each, in their order")
+    return formats
+
+
+def _show(call: Call, review: Review, shown_as: str, *, every: bool) -> None:
+    """Print a review."""
+    if shown_as == "json":
+        call.console.document(review)
+    elif shown_as == "terminal":
+        from memory_bank.frontends.cli import review_view
+
+        review_view.show(call, review, every=every)
+        call.notices(review.notices)
+    else:
+        call.console.write(_rendered(review, shown_as))
+
+
+def _write(file: str, text: str) -> None:
+    """Write a text to a file; raise StorageFailed."""
+    try:
+        Path(file).write_text(text, encoding="utf-8", errors="replace", newline="\n")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise StorageFailed(f"{file} can't be written: {reason}", "name another file") from error
+
+
+def _rendered(review: Review, shown_as: str) -> str:
+    """Return a review in a format for other programs, with a line end."""
+    from memory_bank.frontends.report_formats import annotations, code_quality, markdown, sarif
+
+    if shown_as == "json":
+        text = document(review)
+    elif shown_as == "markdown":
+        text = markdown.markdown(review)
+    elif shown_as == "sarif":
+        text = sarif.sarif(review, __version__)
+    elif shown_as == "github":
+        text = annotations.workflow_commands(review.findings)
+    else:
+        text = code_quality.code_quality(review.findings)
+    return text if text.endswith("\n") or not text else f"{text}\n"

@@ -1,0 +1,246 @@
+"""`memory-bank shared`: make and look after the index that many repositories share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank import actions
+from memory_bank.errors import BadInput
+from memory_bank.frontends.cli.call import FOUND, NOTHING, Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.cli.help import Group
+from memory_bank.frontends.cli.text_input import interactive
+from memory_bank.frontends.rendering import count, named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memory_bank.actions.shared_index import Changed, Made, Migrated, SharedStatus
+
+GROUP = "Share"
+
+_to = click.option("--to", metavar="URL", help="The shared index [env: MEMORY_BANK_SHARED_URL]")
+
+
+@as_command(
+    "init",
+    why="""
+    Makes the tables in a PostgreSQL database with the extension vector, and fixes the embedder of
+    the index: that of this bank, or outside a bank that of your settings. All that publish must
+    have the same. The role that runs it is the operator: it owns the tables. If they are there,
+    nothing changes.
+    """,
+    examples=(("memory-bank shared init --to postgresql://operator@db/notes", "once"),),
+)
+@_to
+def _init(call: Call, *, to: str | None) -> int:
+    """Make the tables of a shared index."""
+
+    def render(made: Made) -> None:
+        verb = ("made", "good") if made.created else ("exists already", "dim")
+        call.console.line(f"{made.place}: ", verb, f"; embedder {made.embedder}")
+
+    call.answer(actions.shared_index.make(call.settings(), to=to or ""), render)
+    return FOUND
+
+
+@as_command(
+    "status",
+    why="""
+    Lists the banks that your role may read, with the commit that is published of each. The operator
+    also sees who may read and publish what.
+    """,
+    examples=(("memory-bank shared status", "what is published"),),
+)
+@_to
+def _status(call: Call, *, to: str | None) -> int:
+    """List what is published, and who may do what."""
+    found = actions.shared_index.status(call.settings(), to=to or "")
+    call.answer(found, lambda found: _show(call, found))
+    return FOUND if found.banks else NOTHING
+
+
+def _show(call: Call, found: SharedStatus) -> None:
+    console = call.console
+    console.line((found.place, "bold"), f": embedder {found.embedder}, tables {found.version}")
+    if found.banks:
+        rows = [
+            (
+                named(one.repository), named(one.bank), one.commit[:12], one.published_at[:16],
+                str(one.notes), str(one.passages), named(", ".join(one.teams)),
+            )
+            for one in found.banks
+        ]  # fmt: skip
+        head = ("repository", "bank", "commit", "published", "notes", "passages", "teams")
+        console.table(head, rows)
+    console.line(f"{count(found.notes, 'note')}, {count(found.passages, 'passage')}")
+    if found.access:
+        access = [(named(one.role), one.may, named(one.repo or f"team {one.team}"))
+                  for one in found.access]  # fmt: skip
+        console.table(("role", "may", "what"), access)
+
+
+@as_command(
+    "migrate",
+    why="Brings the tables up to date after an update of this program. The operator runs it.",
+    examples=(("memory-bank shared migrate", "after an update"),),
+)
+@_to
+def _migrate(call: Call, *, to: str | None) -> int:
+    """Bring the tables up to date."""
+
+    def render(done: Migrated) -> None:
+        same = done.before == done.after
+        said = f"tables {done.after}, as before" if same else f"tables {done.before} → {done.after}"
+        call.console.line(f"{done.place}: {said}")
+
+    call.answer(actions.shared_index.migrate(call.settings(), to=to or ""), render)
+    return FOUND
+
+
+@as_command(
+    "drop",
+    why="""
+    Removes the tables with all that is published and all grants. The notes stay in their
+    repositories, and can be published again.
+    """,
+    examples=(("memory-bank shared drop", "asks first"),),
+)
+@_to
+@click.option("--yes", is_flag=True, help="Drop without asking")
+def _drop(call: Call, *, to: str | None, yes: bool) -> int:
+    """Remove the tables with all that is published."""
+    settings = call.settings()
+    if not yes:
+        found = actions.shared_index.status(settings, to=to or "")
+        what = f"{count(len(found.banks), 'bank')} in {found.place}"
+        if call.json or not interactive():
+            raise BadInput(
+                f"{what} would be removed, but confirmation needs a terminal",
+                "add --yes to drop without a question",
+            )
+        if not click.confirm(f"Remove {what}?", err=True):
+            call.remark("nothing was changed")
+            return FOUND
+    done = actions.shared_index.drop(settings, to=to or "")
+    _changed(call, done, "dropped", "there was no shared index")
+    return FOUND if done.changed else NOTHING
+
+
+def _changed(call: Call, done: Changed, verb: str, otherwise: str) -> None:
+    call.answer(
+        done, lambda done: call.console.line(f"{done.place}: {verb if done.changed else otherwise}")
+    )
+
+
+def _what(function: Callable[..., int]) -> Callable[..., int]:
+    """Take a repository or a team."""
+    repo = click.option("--repo", metavar="NAME", help="A repository: host/owner/name")
+    team = click.option("--team", metavar="TEAM", help="All repositories of a team")
+    return repo(team(function))
+
+
+@as_command(
+    "grant",
+    why="""
+    Lets a role of the database read a repository, or all repositories of a team, now and later. The
+    role must exist. Others find nothing of it, in answers, counts or errors.
+    """,
+    examples=(
+        ("memory-bank shared grant web_agents --team web", "a team's repositories"),
+        ("memory-bank shared grant anna --repo github.com/acme/shop", "one repository"),
+    ),
+)
+@click.argument("role")
+@_what
+@_to
+def _grant(call: Call, *, role: str, repo: str | None, team: str | None, to: str | None) -> int:
+    """Let a role read a repository or a team's."""
+    done = actions.shared_index.grant(
+        call.settings(), role, repo=repo or "", team=team or "", to=to or ""
+    )
+    _changed(call, done, f"{role} may read {repo or team}", f"{role} could read {repo or team}")
+    return FOUND
+
+
+@as_command(
+    "revoke",
+    why="""
+    Takes from a role the reading and publishing of a repository, or the reading of a team; without
+    either, everything.
+    """,
+    examples=(("memory-bank shared revoke anna", "everything"),),
+)
+@click.argument("role")
+@_what
+@_to
+def _revoke(call: Call, *, role: str, repo: str | None, team: str | None, to: str | None) -> int:
+    """Take permissions from a role."""
+    done = actions.shared_index.revoke(
+        call.settings(), role, repo=repo or "", team=team or "", to=to or ""
+    )
+    taken = count(done.permissions, "permission")
+    _changed(call, done, f"{role} lost {taken}", f"{role} had no such permission")
+    return FOUND if done.changed else NOTHING
+
+
+@as_command(
+    "publisher",
+    why="""
+    Lets a role of the database publish a repository, and no other. The role must exist; give it to
+    the CI of that repository.
+    """,
+    examples=(("memory-bank shared publisher ci_shop github.com/acme/shop", "for its CI"),),
+)
+@click.argument("role")
+@click.argument("repo", metavar="REPOSITORY")
+@_to
+def _publisher(call: Call, *, role: str, repo: str, to: str | None) -> int:
+    """Let a role publish a repository."""
+    done = actions.shared_index.allow_publishing(call.settings(), role, repo, to=to or "")
+    _changed(call, done, f"{role} may publish {repo}", f"{role} could publish {repo}")
+    return FOUND
+
+
+@as_command(
+    "team",
+    why="""
+    Puts a repository into a team, or out of it with --remove. A repository may be in several teams.
+    Only the operator can, not who publishes.
+    """,
+    examples=(("memory-bank shared team github.com/acme/shop web", "one more of team web"),),
+)
+@click.argument("repo", metavar="REPOSITORY")
+@click.argument("team")
+@click.option("--remove", is_flag=True, help="Out of the team")
+@_to
+def _team(call: Call, *, repo: str, team: str, remove: bool, to: str | None) -> int:
+    """Put a repository into a team."""
+    done = actions.shared_index.assign_team(call.settings(), repo, team, remove=remove, to=to or "")
+    verb, otherwise = ("is no longer", "was not") if remove else ("is now", "was already")
+    _changed(call, done, f"{repo} {verb} in team {team}", f"{repo} {otherwise} in team {team}")
+    return FOUND
+
+
+command = Group(
+    "shared",
+    help="Look after the index that many repositories share.",
+    why="""
+    A shared index has the reviewed notes of many repositories, in PostgreSQL with pgvector, so that
+    one question finds what was learned in any of them. Its operator makes it and says who may read
+    and publish what. See docs/shared.md.
+    """,
+    examples=(
+        ("memory-bank shared init --to postgresql://operator@db/notes", "make it"),
+        ("memory-bank shared publisher ci_shop github.com/acme/shop", "let CI publish"),
+        ("memory-bank shared team github.com/acme/shop web", "put it into a team"),
+        ("memory-bank shared grant web_agents --team web", "let agents ask"),
+        ("memory-bank shared status", "what is published"),
+    ),
+    commands={
+        made.name or "": made
+        for made in (_init, _status, _migrate, _drop, _grant, _revoke, _publisher, _team)
+    },
+)

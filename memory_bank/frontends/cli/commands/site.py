@@ -1,0 +1,82 @@
+"""`memory-bank site`: make the notes readable for people without the tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from memory_bank import actions
+from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
+from memory_bank.frontends.cli.command import as_command
+from memory_bank.frontends.cli.help import Group
+from memory_bank.frontends.rendering import count
+
+if TYPE_CHECKING:
+    from memory_bank.frontends.web.static_site import Built
+
+GROUP = "Share"
+_OUTPUT = "memory-site"
+
+
+@as_command(
+    "build",
+    why="""
+    Writes the pages of the dashboard as files, which any web server or a project's Pages site can
+    serve below any path, and which can be opened from disk: notes with who wrote them and whether
+    they hold, their histories, lists, and a search. Nothing needs the tool or a server.
+
+    Only what git has at that commit is there: no change that is not committed, no ignored note, and
+    no session. A note with a secret is left out and listed, and the exit code is 1; so is a page
+    that shows a former text with one. The same commit gives the same files.
+
+    The folder must be new, empty, or made by this command before; then files that the site no
+    longer has are removed. See docs/dashboard.md for a workflow that publishes it.
+    """,
+    examples=(
+        ("memory-bank site build", f"into ./{_OUTPUT}"),
+        ("memory-bank site build --output /tmp/site", "into another folder"),
+        ("memory-bank site build --rev v2.0", "the notes of a release"),
+    ),
+)
+@click.option(
+    "--output",
+    metavar="DIR",
+    default=_OUTPUT,
+    show_default=True,
+    type=click.Path(file_okay=False),
+    help="The folder to write",
+)
+@click.option("--rev", metavar="REV", default="HEAD", help="The commit, by default HEAD")
+def _build(call: Call, *, output: str, rev: str) -> int:
+    """Write the notes as a static site."""
+    from memory_bank.frontends.web.static_site import build
+
+    with call.open() as bank, actions.exporting.exported(bank, rev) as export:
+        done = build(export, Path(output), call.progress)
+    call.answer(done, lambda done: _show(call, done))
+    return FINDINGS if done.refused else FOUND
+
+
+def _show(call: Call, done: Built) -> None:
+    console = call.console
+    console.line(
+        ("written", "good"), f": {count(done.pages, 'page')} of {count(done.notes, 'note')} in ",
+        (done.folder, "place"), f", {done.bytes / 1e6:.1f} MB, at commit {done.commit[:12]}",
+    )  # fmt: skip
+    if done.removed:
+        console.line(f"  removed {count(len(done.removed), 'file')} of the site before")
+    for one in done.refused:
+        console.line((one.what, "place"), ": ", ("left out", "bad"), f": {one.reason}")
+
+
+command = Group(
+    "site",
+    help="Make the notes readable for people without the tool.",
+    why="""
+    Makes a static site of the notes: pages that need neither the tool nor a server.
+    """,
+    examples=(("memory-bank site build", "write it"),),
+    commands={made.name or "": made for made in (_build,)},
+)

@@ -1,0 +1,119 @@
+"""The entry point of `memory-bank merge-driver`, which git runs for each note that both changed.
+
+It doesn't load the command line: git runs it once a file, and it must answer whatever happens.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.errors import BadInput, MemoryBankError
+
+MERGED, CONFLICT, WRONG_USE = 0, 1, 2
+_FILES = 3
+_SIZES = range(1, 1000)
+
+
+class Asked(NamedTuple):
+    """The arguments of the driver."""
+
+    files: tuple[str, str, str]
+    """Base, ours, theirs: `%O %A %B`."""
+    path: str = ""
+    """The note's path in the repository, `%P`, for messages."""
+    size: int = 0
+    ours: str = ""
+    theirs: str = ""
+
+
+def run(args: Sequence[str]) -> int:
+    """Merge a note into the second file; return 0, or 1 if conflicts are left.
+
+    If that fails, the file is what git's own merge makes of it, and the code is 1.
+    """
+    try:
+        asked = read(args)
+    except BadInput as error:
+        _say(f"error: {error.message}")
+        _say(f"hint: {error.hint}")
+        return WRONG_USE
+    try:
+        return _merged(asked)
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  (the outermost frame)
+        return _fallen_back(asked, error)
+
+
+def read(args: Sequence[str]) -> Asked:
+    """Read the arguments; raise BadInput."""
+    words = list(args)
+    options: dict[str, str] = {}
+    while words and words[0].startswith("--"):
+        name = words.pop(0)
+        if name == "--":
+            break
+        name, has_value, value = name.partition("=")
+        if name not in {"--marker-size", "--ours", "--theirs"} or not (has_value or words):
+            raise BadInput(f"there is no option {name!r}", "see `memory-bank merge-driver -h`")
+        options[name] = value if has_value else words.pop(0)
+    if len(words) not in {_FILES, _FILES + 1}:
+        raise BadInput(
+            f"merge-driver takes BASE OURS THEIRS [PATH], not {len(words)} words",
+            "git gives them: see `memory-bank git install -h`",
+        )
+    size = options.get("--marker-size", "")
+    number = int(size) if size.isascii() and size.isdigit() and len(size) < _FILES else 0
+    return Asked(
+        (words[0], words[1], words[2]),
+        path=words[3] if len(words) > _FILES else "",
+        size=number if number in _SIZES else 0,
+        ours=_label(options.get("--ours", "")),
+        theirs=_label(options.get("--theirs", "")),
+    )
+
+
+def _label(given: str) -> str:
+    """Return a label of a side on one line; empty where git is too old to give one."""
+    return "" if given.startswith("%") else " ".join(given.split())
+
+
+def _merged(asked: Asked) -> int:
+    from memory_bank.actions import merge_driver  # its imports may fail too
+
+    labels = merge_driver.Labels(
+        asked.ours or "ours", asked.theirs or "theirs", asked.size or merge_driver.MARKER_SIZE
+    )
+    done = merge_driver.merge_files(merge_driver.Files(*map(Path, asked.files)), labels)
+    if done.remark:
+        _say(f"memory-bank: {_name(asked)}: merged by lines as git does: {done.remark}")
+    return CONFLICT if done.conflicts else MERGED
+
+
+def _fallen_back(asked: Asked, error: BaseException) -> int:
+    """Let git merge the file and say why; return 1."""
+    reason = error.message if isinstance(error, MemoryBankError) else f"{type(error).__name__}"
+    _say(f"memory-bank: {_name(asked)}: not merged as a note: {reason}")
+    try:
+        from memory_bank.actions import merge_driver
+
+        labels = merge_driver.Labels(asked.ours or "ours", asked.theirs or "theirs")
+        merge_driver.by_git(merge_driver.Files(*map(Path, asked.files)), labels, reason)
+    except (KeyboardInterrupt, Exception) as again:  # noqa: BLE001  (the outermost frame)
+        _say(f"memory-bank: {_name(asked)}: ours is left as it was: {type(again).__name__}")
+    return CONFLICT
+
+
+def _name(asked: Asked) -> str:
+    return "".join(char if char.isprintable() else "?" for char in asked.path or asked.files[1])
+
+
+def _say(text: str) -> None:
+    """Print a line on stderr, if there is one."""
+    data = f"{text}\n".encode(errors="backslashreplace")
+    try:
+        os.write(sys.stderr.fileno(), data)
+    except (OSError, ValueError, AttributeError):
+        return

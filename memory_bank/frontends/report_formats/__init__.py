@@ -1,0 +1,1 @@
+"""Formats of a review for other programs: pure functions of its records."""
