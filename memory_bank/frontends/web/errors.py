@@ -1,0 +1,79 @@
+"""Errors as pages: what is wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memory_bank import errors
+from memory_bank.errors import MemoryBankError
+from memory_bank.frontends.web.hints import HINTS
+from memory_bank.frontends.web.site import Site
+
+STATUS: dict[type[Exception], int] = {
+    errors.BadInput: 400,
+    errors.SecretFound: 422,
+    errors.NoBank: 404,
+    errors.NoRepository: 404,
+    errors.FileNotFound: 404,
+    errors.SymbolNotFound: 404,
+    errors.NoteNotFound: 404,
+    errors.NoteExists: 409,
+    errors.Conflict: 409,
+    errors.UnreadableNote: 422,
+    errors.NoteReadOnly: 403,
+    errors.StorageFailed: 507,
+    errors.Busy: 503,
+    errors.IndexDamaged: 500,
+    errors.EmbedderUnavailable: 503,
+    errors.SharedUnavailable: 503,
+}
+"""The status of each class of errors; a subclass has that of its nearest base."""
+_NEXT = {
+    404: "go to the start page, or search",
+    405: "go back, and use the links and buttons of the page",
+}
+_FAULT = "The server made a mistake, which is logged where it was started"
+
+
+def status_of(error: MemoryBankError) -> int:
+    """Return the HTTP status of an error."""
+    return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
+
+
+class ErrorPages:
+    """Turns errors into responses."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    async def refusal(self, request: Request, status: int, what: str, hint: str) -> Response:
+        """Return the page of an error."""
+        phrase = HTTPStatus(status).phrase
+        values = {"what": what, "where": request.url.path, "next": hint, "status": status}
+        return await self._site.page(request, "error.html", values, title=phrase, status=status)
+
+    async def known(self, request: Request, error: Exception) -> Response:
+        """Return the page of an error of the bank."""
+        assert isinstance(error, MemoryBankError)  # noqa: S101
+        hide = self._site.hide
+        what, hint = hide(error.message), hide(error.hint_in(HINTS))
+        return await self.refusal(request, status_of(error), what, hint)
+
+    async def http(self, request: Request, error: Exception) -> Response:
+        """Return the page of an address or a method that does not exist."""
+        assert isinstance(error, HTTPException)  # noqa: S101
+        what = (
+            "There is no such page" if error.status_code == HTTPStatus.NOT_FOUND else error.detail
+        )
+        hint = _NEXT.get(error.status_code, "")
+        response = await self.refusal(request, error.status_code, what, hint)
+        response.headers.update(error.headers or {})
+        return response
+
+    async def unknown(self, request: Request, _: Exception) -> Response:
+        """Return the page of a fault of ours, which the server logs."""
+        return await self.refusal(request, 500, _FAULT, "try again; if it stays, report it")

@@ -1,0 +1,228 @@
+"""The Markdown of a note as HTML: raw HTML is text, links are resolved, pictures are links.
+
+What stands in a note can't run, and can't load anything: markdown-it escapes all text, tags are
+shown as they are written, and only some schemes are links.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+from markupsafe import Markup, escape
+
+from memory_bank.actions.note_view import Goals
+from memory_bank.frontends.rendering import visible
+from memory_bank.frontends.web import note_links
+from memory_bank.frontends.web.note_links import slug
+
+_LONGEST = 300_000
+"""Characters of a text that is rendered; of a longer one, only its source is shown."""
+_MOST_MARKS = 10_000
+_MOST_IN_PARAGRAPH = 500
+"""Characters that may start a link, code or stress: the parser's time grows with their square."""
+_MARKS = "[`<*_"
+_NESTING = 100
+_WIKILINK = re.compile(r"!?\[\[([^\[\]\n]+)\]\]")
+_BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^([\w-]+)[ \t]*\Z")
+_TASK = re.compile(r"\[([ xX])\](?=\s)")
+_NEWLINE = re.compile(r"\r\n?")
+
+Env = MutableMapping[str, Any]
+
+
+class Heading(NamedTuple):
+    """A heading of a note, for its table of contents."""
+
+    level: int
+    text: str
+    anchor: str
+
+
+class Rendered(NamedTuple):
+    """A note's text as HTML."""
+
+    html: Markup
+    headings: tuple[Heading, ...]
+    too_long: bool = False
+
+
+def render(text: str, goals: Goals, *, title: str = "", line: int = 1) -> Rendered:
+    """Return a Markdown text as HTML.
+
+    `line` is the line of the file where it starts. A first heading that says `title` is left out:
+    the page has it.
+    """
+    source = visible(_NEWLINE.sub("\n", text))
+    marks = _marks(source)
+    if len(source) > _LONGEST or marks > _MOST_MARKS:
+        return Rendered(Markup('<pre tabindex="0">{}</pre>').format(source), (), too_long=True)
+    env: dict[str, Any] = {"goals": goals, "line": line}
+    parser = _parser()
+    tokens = parser.parse(source, env)
+    without = _without_title(tokens, title)
+    headed = without is tokens and bool(tokens) and tokens[0].type == "heading_open"
+    headings = _headings(without, headed=headed)
+    html = Markup(parser.renderer.render(without, parser.options, env))  # noqa: S704  (it is escaped)
+    return Rendered(html if headed else _below(line) + html, headings)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING})
+    made.enable(["table", "strikethrough"])
+    made.validateLink = note_links.is_allowed  # type: ignore[method-assign]
+    made.inline.ruler.before("link", "wikilink", _wikilink)
+    made.core.ruler.before("inline", "limit", _limited)
+    made.core.ruler.push("note", _adjusted)
+    for name, rule in _RULES.items():
+        made.add_render_rule(name, _as_rule(rule))
+    return made
+
+
+def _wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  (as markdown-it calls it)
+    found = _WIKILINK.match(state.src, state.pos)
+    if found is None or found.end() > state.posMax:
+        return False
+    if not silent:
+        token = state.push("wikilink", "", 0)
+        token.content = found[1]
+    state.pos = found.end()
+    return True
+
+
+def _marks(text: str) -> int:
+    """Count the marks of a text, but those of wikilinks, which are read at once."""
+    return sum(map(text.count, _MARKS)) - 2 * len(_WIKILINK.findall(text))
+
+
+def _limited(state: StateCore) -> None:
+    """Let paragraphs with very many marks be text."""
+    for token in state.tokens:
+        if token.type == "inline" and _marks(token.content) > _MOST_IN_PARAGRAPH:
+            token.type = "text"
+
+
+def _adjusted(state: StateCore) -> None:
+    """Make tasks and block ids of the texts that mean them."""
+    for number, token in enumerate(state.tokens):
+        if token.type != "inline" or not token.children:
+            continue
+        first, last = token.children[0], token.children[-1]
+        is_item = number > 1 and state.tokens[number - 2].type == "list_item_open"
+        if is_item and first.type == "text" and (found := _TASK.match(first.content)):
+            first.content = first.content[found.end() :]
+            token.children.insert(0, Token("task", "", 0, meta={"done": found[1] != " "}))
+            state.tokens[number - 2].attrJoin("class", "task")
+        if last.type == "text" and (found := _BLOCK_ID.search(last.content)):
+            last.content = last.content[: found.start()]
+            token.children.append(Token("block_id", "", 0, content=found[1]))
+
+
+def _without_title(tokens: list[Token], title: str) -> list[Token]:
+    """Return the tokens without a first heading that is the title."""
+    first = len(tokens) > 1 and tokens[0].type == "heading_open" and tokens[0].tag == "h1"
+    same = first and title and _plain(tokens[1]).casefold() == title.strip().casefold()
+    return tokens[3:] if same else tokens
+
+
+def _headings(tokens: Sequence[Token], *, headed: bool) -> tuple[Heading, ...]:
+    """Give each heading its anchor, its level below the page's title, and its section's line.
+
+    The first section starts with the text, also if blank lines stand before its heading.
+    """
+    found: list[Heading] = []
+    used: dict[str, int] = {}
+    last = 1
+    for number, token in enumerate(tokens):
+        if token.type != "heading_open":
+            continue
+        text = _plain(tokens[number + 1])
+        anchor = slug(text)
+        times = used[anchor] = used.get(anchor, -1) + 1
+        anchor = f"{anchor}-{times}" if times else anchor
+        last = level = max(2, min(int(token.tag[1]), last + 1))
+        token.tag = f"h{level}"
+        token.attrSet("id", anchor)
+        line = token.map[0] if token.map and not (headed and number == 0) else 0
+        close = tokens[number + 2]
+        close.tag, close.meta = token.tag, {"line": line, "anchor": anchor}
+        found.append(Heading(level, text, anchor))
+    return tuple(found)
+
+
+def _plain(inline: Token) -> str:
+    """Return the words of an inline text."""
+    if inline.type == "text":
+        return inline.content.strip()
+    words = []
+    for token in inline.children or ():
+        if token.type == "wikilink":
+            words.append(token.content.rpartition("|")[2])
+        else:
+            words.append(" " if token.type in {"softbreak", "hardbreak"} else token.content)
+    return "".join(words).strip()
+
+
+def _below(line: int) -> Markup:
+    """Return the place below the heading on a line, where it is said who wrote the section."""
+    return Markup('<div class="from" id="from-{}"></div>\n').format(line)
+
+
+def _heading_close(token: Token, env: Env) -> Markup:
+    link = Markup(' <a class="anchor" href="#{}" aria-label="Link to this section">#</a></{}>\n')
+    href = quote(token.meta["anchor"])
+    return link.format(href, token.tag) + _below(env["line"] + token.meta["line"])
+
+
+def _image(token: Token, env: Env) -> Markup:
+    """Show a picture as a link: nothing is loaded from elsewhere."""
+    address = str(token.attrGet("src") or "")
+    words = _plain(token) or address
+    return note_links.opened(address, env["goals"]) + Markup("picture: {}</a>").format(words)
+
+
+def _task(token: Token, _: Env) -> Markup:
+    sign, words = ("☑", "done:") if token.meta["done"] else ("☐", "to do:")
+    shown = Markup('<span aria-hidden="true">{}</span><span class="hidden-text">{}</span>')
+    return shown.format(sign, words)
+
+
+_TABLE = Markup('<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n')
+_CODE = Markup('<pre tabindex="0"><code>{}</code></pre>\n')
+"""A block that scrolls can be reached with the keyboard."""
+_BLOCK = Markup('<span class="soft small" id="^{0}">^{0}</span>')
+_RULES: Mapping[str, Callable[[Token, Env], Markup]] = {
+    "text": lambda one, _: escape(one.content),
+    "code_inline": lambda one, _: Markup("<code>{}</code>").format(one.content),
+    "heading_close": _heading_close,
+    "link_open": lambda one, env: note_links.opened(str(one.attrGet("href") or ""), env["goals"]),
+    "wikilink": lambda one, env: note_links.wikilink(one.content, env["goals"]),
+    "image": _image,
+    "task": _task,
+    "block_id": lambda one, _: _BLOCK.format(one.content),
+    "code_block": lambda one, _: _CODE.format(one.content),
+    "fence": lambda one, _: _CODE.format(one.content),
+    "table_open": lambda _, __: _TABLE,
+    "table_close": lambda _, __: Markup("</table></div>\n"),
+}
+
+
+def _as_rule(make: Callable[[Token, Env], Markup]) -> Callable[..., str]:
+    """Return a rule as markdown-it calls it."""
+
+    def rule(
+        _self: RendererHTML, tokens: Sequence[Token], at: int, _options: OptionsDict, env: Env
+    ) -> str:
+        return str(make(tokens[at], env))
+
+    return rule

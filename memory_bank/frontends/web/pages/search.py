@@ -1,0 +1,158 @@
+"""The search: one question of everything, narrowed by conditions of the query language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from anyio import to_thread
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from memory_bank import actions
+from memory_bank.actions.ask_hits import Found, Hit
+from memory_bank.errors import BadInput, NoBank, NoRepository
+from memory_bank.frontends.web.fields import number_in
+from memory_bank.frontends.web.hints import HINTS
+from memory_bank.frontends.web.note_links import slug
+from memory_bank.frontends.web.site import Site
+from memory_bank.frontends.web.templating import quoted
+
+TITLE = "Search"
+PLACE = 20
+PATH = "/search"
+LIMIT = 20
+MOST = 100
+_WAIT = 2.0
+"""Seconds that a search waits until the code is indexed; then it has notes only, and asks again."""
+KINDS = {
+    "notes": "Notes",
+    "docs": "Documents",
+    "symbols": "Code",
+    "tests": "Tests",
+    "coupling": "Coupled files",
+}
+
+
+class Asked(NamedTuple):
+    """The state of the page, which its address has."""
+
+    query: str = ""
+    kinds: tuple[str, ...] = ()
+    limit: int = LIMIT
+
+    @property
+    def url(self) -> str:
+        """The address of this state."""
+        fields = [("q", self.query), *(("kind", kind) for kind in self.kinds)]
+        if self.limit != LIMIT:
+            fields.append(("limit", str(self.limit)))
+        return f"{PATH}?{urlencode(fields, errors='replace')}"
+
+    def with_query(self, query: str) -> str:
+        """Return the address of another query."""
+        return self._replace(query=query, limit=LIMIT).url
+
+    def with_kind(self, kind: str) -> str:
+        """Return the address with one kind more, or without it."""
+        kinds = tuple(one for one in self.kinds if one != kind)
+        return self._replace(kinds=kinds if kind in self.kinds else (*kinds, kind), limit=LIMIT).url
+
+
+def routes(site: Site) -> Sequence[Route]:
+    """Return the route of the search."""
+
+    async def search(request: Request) -> Response:
+        given = request.query_params
+        asked, dates = _asked(given), {key: given.get(key, "") for key in ("since", "before")}
+        error, at = "", ""
+        if given.get("dates") is not None:
+            query = asked.query
+            for key, value in dates.items():
+                try:
+                    query = actions.ask_hits.with_date(query, key, value)
+                except BadInput as problem:
+                    error, at = f"{problem.message}: {problem.hint_in(HINTS)}", key
+            if not error:
+                return RedirectResponse(asked.with_query(query), 303)
+        values, status = await to_thread.run_sync(_values, site, asked)
+        values |= {
+            "date_error": error,
+            "date_error_at": at,
+            "dates": dates if error else values["dates"],
+        }
+        return await site.page(
+            request,
+            "search.html",
+            values,
+            title=f"{asked.query} · Search" if asked.query else TITLE,
+            status=400 if error else status,
+        )
+
+    return [Route(PATH, search)]
+
+
+def _asked(given: QueryParams) -> Asked:
+    return Asked(
+        given.get("q", "").strip(),
+        tuple(dict.fromkeys(given.getlist("kind"))),
+        number_in(given.get("limit", ""), 0, MOST) or LIMIT,
+    )
+
+
+def _values(site: Site, asked: Asked) -> tuple[dict[str, Any], int]:
+    found, reading, tree, error = Found(asked.query), False, True, ""
+    try:
+        found, reading, tree = _found(site, asked)
+    except BadInput as problem:  # what is typed stays in the field
+        error = f"{problem.message}: {problem.hint_in(HINTS)}"
+    values = {
+        "asked": asked,
+        "found": found,
+        "error": site.hide(error),
+        "reading": reading,
+        "in_git": tree,
+        "remarks": [site.hide(one) for one in found.remarks],
+        "dates": actions.ask_hits.dates_of(found.conditions),
+        "kinds": KINDS,
+        "most": MOST,
+        "link": link,
+    }
+    return values, 400 if error else 200
+
+
+def _found(site: Site, asked: Asked) -> tuple[Found, bool, bool]:
+    """Search what there is; tell if the code is still being read, and if there is a repository.
+
+    Raises NoBank if there is neither a bank nor a repository.
+    """
+    bank, code, missing, reading, tree = None, None, None, False, True
+    try:
+        bank = site.shared.bank()
+    except NoBank as error:
+        missing = error
+    try:
+        if site.shared.code.enabled:
+            needed = bank is None or (asked.query and asked.kinds != ("notes",))
+            reading = not site.shared.code.indexed(_WAIT if needed else 0) and bool(needed)
+            code = None if bank and (reading or not needed) else site.shared.codebase()
+    except NoRepository as error:
+        if missing is not None:
+            raise actions.ask.nothing_here(missing, error) from None
+        tree = False
+    found = actions.ask_hits.ask_hits(
+        bank, code, asked.query, asked.limit, asked.kinds, refresh_code=reading
+    )
+    return found, reading and code is None, tree
+
+
+def link(hit: Hit) -> str:
+    """Return the address of a hit: of a note its section, of a file its line."""
+    if hit.kind != "notes":
+        return f"/code/{quoted(hit.path)}" + (f"#L{hit.line}" if hit.line else "")
+    anchor = slug(hit.heading.rpartition(" > ")[2])
+    address = f"/notes/{quoted(hit.path.removesuffix('.md'))}"
+    return address + (f"#{quoted(anchor)}" if " > " in hit.heading else "")

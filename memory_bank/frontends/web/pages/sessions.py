@@ -1,0 +1,124 @@
+"""What agents did: the sessions by day, and one session with what it was asked and learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from memory_bank import actions
+from memory_bank.errors import MemoryBankError
+from memory_bank.frontends.web import errors
+from memory_bank.frontends.web.fields import number_in
+from memory_bank.frontends.web.hints import HINTS
+from memory_bank.frontends.web.site import Site
+from memory_bank.frontends.web.templating import quoted
+
+if TYPE_CHECKING:
+    from memory_bank.actions.session_timeline import SessionTimeline
+
+TITLE = "Sessions"
+PLACE = 40
+PATH = "/sessions"
+_PAGE = 50
+_FILTERS = ("agent", "project", "from", "to")
+
+
+def routes(site: Site) -> Sequence[Route]:
+    """Return the routes of the list and of a session."""
+
+    async def sessions(request: Request) -> Response:
+        given = request.query_params
+        chosen = {name: given.get(name, "").strip() for name in _FILTERS}
+        page = _number(given.get("page"))
+        found = await site.ask(
+            actions.session_timeline.session_timeline,
+            agent=_agent(chosen),
+            project=chosen["project"],
+            first_day=chosen["from"],
+            last_day=chosen["to"],
+            limit=_PAGE,
+            offset=(page - 1) * _PAGE,
+        )
+        values = {"found": found, "chosen": chosen, "unnamed": _UNNAMED, **_pages(found, chosen)}
+        return await site.page(request, "sessions.html", values, title=TITLE)
+
+    async def session(request: Request) -> Response:
+        return await _session_page(site, request, {})
+
+    return [Route(PATH, sessions), Route(f"{PATH}/{{name:path}}", session)]
+
+
+def write_routes(site: Site) -> Sequence[Route]:
+    """Return the route that makes a note of an observation or a summary."""
+
+    async def promote(request: Request) -> Response:
+        form = request.state.form
+        wanted = form.get("of", "")
+        try:
+            await site.ask(
+                actions.promote.promote,
+                wanted,
+                type=form.get("type", "").strip(),
+                name=form.get("name", "").strip(),
+            )
+        except MemoryBankError as error:
+            said = {"of": wanted, "what": site.hide(error.message)}
+            said["next"] = site.hide(error.hint_in(HINTS))
+            refused = {"said": {**form, **said}, "status": errors.status_of(error)}
+            return await _session_page(site, request, refused)
+        where = f"{PATH}/{quoted(request.path_params['name'])}?{urlencode({'at': wanted})}"
+        return RedirectResponse(f"{where}#{quoted(wanted)}", 303)
+
+    return [Route(f"{PATH}/{{name:path}}", promote, methods=["POST"])]
+
+
+_UNNAMED = "-"
+"""Stands in an address for sessions without the name of an agent."""
+
+
+def _agent(chosen: Mapping[str, str]) -> str | None:
+    given = chosen["agent"]
+    return "" if given == _UNNAMED else given or None
+
+
+async def _session_page(site: Site, request: Request, refused: Mapping[str, Any]) -> Response:
+    """Return the page of a session; `refused` says which form was refused, and why."""
+    given = request.query_params
+    said = refused.get("said", {})
+    view = await site.ask(
+        actions.session_view.view_session,
+        request.path_params["name"],
+        page=_number(given.get("page")),
+        at=said.get("of") or given.get("at", ""),
+    )
+    values = {"view": view, "said": said}
+    title = f"{view.entry.title} · {TITLE}"
+    status = refused.get("status", 200)
+    return await site.page(request, "session.html", values, title=title, status=status)
+
+
+def _number(given: str | None) -> int:
+    """Return the number of a page; the first for anything else."""
+    return max(1, number_in(given or "", 1))
+
+
+def _pages(found: SessionTimeline, chosen: Mapping[str, str]) -> dict[str, Any]:
+    """Return the addresses of the next pages, and the first and last number on this one."""
+    here = found.offset // _PAGE + 1
+
+    def url(page: int) -> str:
+        kept = {name: value for name, value in chosen.items() if value}
+        return f"{PATH}?{urlencode({**kept, 'page': page})}"
+
+    more = found.offset + found.count < found.total
+    return {
+        "newer": url(here - 1) if here > 1 else "",
+        "older": url(here + 1) if more else "",
+        "first": found.offset + 1,
+        "last": found.offset + found.count,
+    }

@@ -1,0 +1,122 @@
+"""What guards every page: host names, the token, sizes, tokens of forms, and headers."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memory_bank.frontends.http.bodies import Bodies
+from memory_bank.frontends.http.endpoint import LIMITS, Guard
+from memory_bank.frontends.http.hosts import Hosts
+from memory_bank.frontends.web import access, csrf, static_files
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "font-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    # not `no-referrer`: then browsers send forms with the origin `null`, which is refused
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+_READS = frozenset({"GET", "HEAD"})
+
+Refuse = Callable[[Request, int, str, str], Awaitable[Response]]
+"""Makes the page for a refused request: its status, what is wrong, and what to do next."""
+
+
+def guarded(app: ASGIApp, guard: Guard, refuse: Refuse, *, secret: bytes, write: bool) -> ASGIApp:
+    """Return an application behind all of its guards."""
+    inner: ASGIApp = Forms(app, refuse, secret=secret, write=write)
+    inner = Bodies(inner, LIMITS.body_bytes)
+    if guard.token:
+        inner = Entrance(inner, refuse, guard.token.value)
+    return Headers(Hosts(inner, guard.names))
+
+
+class Headers:
+    """A middleware that adds the headers of safety to every response; pages are not cached."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, and add headers to the response."""
+
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(HEADERS)
+                headers.setdefault("Cache-Control", "no-store")
+            await send(message)
+
+        await self._app(scope, receive, sending)
+
+
+class Entrance:
+    """A middleware that asks for the token, but for the files that belong to the package."""
+
+    def __init__(self, app: ASGIApp, refuse: Refuse, token: bytes) -> None:
+        self._app, self._refuse, self._token = app, refuse, token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it with 401."""
+        answer: ASGIApp = self._app
+        if scope["type"] == "http":
+            request = Request(scope)
+            public = request.url.path.startswith(f"{static_files.PREFIX}/")
+            if found := access.entered(request, self._token):
+                answer = found
+            elif not public and not access.may_enter(request, self._token):
+                answer = await self._refuse(
+                    request,
+                    401,
+                    "This dashboard needs its token",
+                    "open the address that the server printed: it has ?token= at its end",
+                )
+        await answer(scope, receive, send)
+
+
+class Forms:
+    """A middleware that refuses what would write: all of it, unless the dashboard writes.
+
+    Then it must have a token of a form. The fields are in `request.state.form`.
+    """
+
+    def __init__(self, app: ASGIApp, refuse: Refuse, *, secret: bytes, write: bool) -> None:
+        self._app, self._refuse = app, refuse
+        self._secret, self._write = secret, write
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it with 405 or 403."""
+        if scope["type"] != "http" or scope["method"] in _READS:
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        if not self._write:
+            hint = "start it with --write to change notes here"
+            refusal = await self._refuse(request, 405, "This dashboard only reads", hint)
+            refusal.headers["Allow"] = ", ".join(sorted(_READS))
+            await refusal(scope, receive, send)
+            return
+        message = await receive()  # the whole body: `Bodies` has read it
+        form = csrf.form_of(message.get("body", b""), request.headers.get("content-type", ""))
+        if not csrf.is_ours(request, form, self._secret):
+            hint = "load the page again, then repeat; the dashboard may have been started anew"
+            refusal = await self._refuse(request, 403, "The form is not from this dashboard", hint)
+            await refusal(scope, receive, send)
+            return
+        request.state.form = form
+        messages = [message]
+
+        async def replay() -> Message:
+            return messages.pop() if messages else await receive()
+
+        await self._app(scope, replay, send)

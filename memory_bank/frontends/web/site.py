@@ -1,0 +1,173 @@
+"""What every page of the dashboard has: the bank, the templates, the menu."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from memory_bank import actions, plugins
+from memory_bank.errors import MemoryBankError
+from memory_bank.frontends.http.path_redaction import PathRedaction
+from memory_bank.frontends.web import csrf, templating
+from memory_bank.frontends.web.health import Health
+from memory_bank.frontends.web.static_files import StaticFiles
+from memory_bank.serving.background import Background
+from memory_bank.serving.shared_bank import SharedBank
+
+if TYPE_CHECKING:
+    from memory_bank.bank import Bank
+    from memory_bank.codebase import Codebase
+
+KIND = "frontends.web.pages"
+
+Value = TypeVar("Value")
+Arguments = ParamSpec("Arguments")
+
+
+class MenuEntry(NamedTuple):
+    """A page in the menu."""
+
+    title: str
+    path: str
+    current: bool
+
+
+class Exported(NamedTuple):
+    """What a static site was made from."""
+
+    commit: str
+    committed: float
+    """Time of the commit in seconds since the epoch."""
+    date: str
+
+
+class Site:
+    """The dashboard of one bank."""
+
+    exported: Exported | None = None
+    """Set if the pages become files, for readers without a server: see `exported_site`."""
+
+    def __init__(self, shared: SharedBank, *, write: bool = False) -> None:
+        """Make the dashboard; nothing of the bank is opened yet. With `write` it has forms."""
+        self.shared = shared
+        self.write = write
+        self.background = Background(shared)
+        """Watches the files; pages that change by themselves listen to it."""
+        self.health = Health(shared, self.background)
+        self.static = StaticFiles()
+        self.hide: Callable[[str], str] = PathRedaction(shared)
+        """Filters our own messages: paths of this machine are redacted."""
+        self.secret = secrets.token_bytes(32)
+        """Signs the tokens of forms while this process runs."""
+        self._pages = self._load_pages()
+        self._templates = templating.environment(self.static.url, dated=bool(self.exported))
+
+    def _load_pages(self) -> list[Any]:
+        return [plugins.load(KIND, name) for name in plugins.names(KIND)]
+
+    def start(self) -> None:
+        """Open the bank and load what the start page needs, then start the work in the background.
+
+        Two that make the index at the same time would each find one of unknown origin.
+        """
+        try:
+            with suppress(MemoryBankError):  # without a bank: requests try again
+                actions.overview.overview(self.shared.bank())
+        finally:
+            self.background.start()
+        self.health.latest()
+
+    def routes(self) -> Iterator[Route]:
+        """Yield the routes of all pages."""
+        for page in self._pages:
+            yield from page.routes(self)
+            if self.write and hasattr(page, "write_routes"):
+                yield from page.write_routes(self)
+
+    async def ask(
+        self,
+        action: Callable[Concatenate[Bank, Arguments], Value],
+        *args: Arguments.args,
+        **settings: Arguments.kwargs,
+    ) -> Value:
+        """Run an action on the bank in a thread; raise NoBank and what the action raises."""
+        return await to_thread.run_sync(lambda: action(self.shared.bank(), *args, **settings))
+
+    async def ask_code(
+        self,
+        action: Callable[Concatenate[Codebase, Arguments], Value],
+        *args: Arguments.args,
+        **settings: Arguments.kwargs,
+    ) -> Value:
+        """Run an action on the code in a thread; raise NoRepository and what the action raises."""
+        return await to_thread.run_sync(lambda: action(self.shared.codebase(), *args, **settings))
+
+    async def page(
+        self,
+        request: Request,
+        template: str,
+        values: dict[str, Any],
+        *,
+        title: str = "",
+        status: int = 200,
+    ) -> Response:
+        """Return a page: a template with values, in the layout.
+
+        A template that extends `layout` is a whole page; where htmx asks, it is only the content.
+        """
+        browser = request.cookies.get(csrf.COOKIE) or csrf.new_browser()
+        found = {
+            "title": title,
+            "layout": "part.html" if _is_part(request) else "layout.html",
+            "menu": self._menu(request.url.path),
+            "write": self.write,
+            "exported": self.exported,
+            "csrf": csrf.token(self.secret, browser) if self.write else "",
+            **values,
+        }
+        text = await to_thread.run_sync(self._rendered, template, found)
+        response = HTMLResponse(text, status, headers={"Vary": "HX-Request"})
+        if self.write and csrf.COOKIE not in request.cookies:
+            csrf.remember(response, browser)
+        return response
+
+    def _rendered(self, template: str, values: dict[str, Any]) -> str:
+        return self._templates.get_template(template).render(project=self._project, **values)
+
+    @property
+    def _project(self) -> str:
+        """The project's name; empty without a bank."""
+        with suppress(MemoryBankError):
+            return self._known_project
+        return ""
+
+    @cached_property
+    def _known_project(self) -> str:
+        return actions.session_state.project_of(self.shared.bank())
+
+    def _menu(self, path: str) -> list[MenuEntry]:
+        listed = sorted((one for one in self._pages if one.PLACE is not None), key=_place)
+        return [MenuEntry(one.TITLE, one.PATH, _within(path, one.PATH)) for one in listed]
+
+
+def _is_part(request: Request) -> bool:
+    """Tell whether htmx asks for the content alone; after going back, it needs the whole page."""
+    asked = request.headers
+    return "hx-request" in asked and "hx-history-restore-request" not in asked
+
+
+def _place(page: Any) -> int:  # noqa: ANN401  (a module)
+    found: int = page.PLACE
+    return found
+
+
+def _within(path: str, home: str) -> bool:
+    return path == home or (home != "/" and path.startswith(f"{home}/"))

@@ -1,0 +1,249 @@
+// The picture: nodes and links in WebGL, by sigma.
+"use strict";
+
+import { SHAPES } from "./graph_shapes.js";
+import { EdgeLineProgram, EdgeRectangleProgram, Graph, Sigma } from "./vendor/sigma.min.js";
+
+const MANY = 3000; // links that are not drawn while the picture moves
+const LONGEST = 40; // characters of a name in the picture
+const REST = "rest";
+const COLOURS = 8; // clusters beyond have the same again: each has its name where it is
+const FONT = "system-ui, sans-serif";
+
+export const colourOf = (cluster) => (cluster < 0 ? REST : cluster % COLOURS);
+
+// The colours of the theme: custom properties are read where an element uses them.
+function coloursOf(element) {
+  const probe = document.createElement("span");
+  element.append(probe);
+  const colour = (name) => {
+    probe.className = `graph-colour-${name}`;
+    return getComputedStyle(probe).color;
+  };
+  const found = { clusters: {} };
+  for (const name of ["text", "surface", "line", "edge", "focus"]) found[name] = colour(name);
+  for (const name of [0, 1, 2, 3, 4, 5, 6, 7, REST]) found.clusters[name] = colour(name);
+  probe.remove();
+  return found;
+}
+
+// Of more nodes, each is smaller: the radius of a node in pixels, by its links.
+const SIZES = [
+  { nodes: 300, least: 2.5, step: 1.6, most: 18 },
+  { nodes: 1500, least: 2.2, step: 0.9, most: 10 },
+  { nodes: Infinity, least: 1.3, step: 0.45, most: 6 },
+];
+
+export class Picture {
+  constructor(element, events) {
+    this.element = element;
+    this.events = events;
+    this.marked = null; // the nodes that are not dimmed; null for all
+    this.chosen = "";
+    this.names = document.createElement("div");
+    this.names.className = "graph-names";
+    this.names.setAttribute("aria-hidden", "true");
+    this.calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  }
+
+  draw(data) {
+    this.close();
+    this.colours = coloursOf(this.element);
+    this.data = data;
+    this.marked = null;
+    this.chosen = "";
+    this.graph = this.graphOf(data);
+    this.sigma = new Sigma(this.graph, this.element, this.settings(data));
+    this.element.append(this.names);
+    this.listen();
+    this.nameClusters();
+  }
+
+  close() {
+    this.sigma?.kill();
+    this.sigma = null;
+    this.names.replaceChildren();
+  }
+
+  graphOf(data) {
+    const graph = new Graph();
+    const { least, step, most } = SIZES.find((one) => data.nodes.length <= one.nodes);
+    for (const [number, node] of data.nodes.entries()) {
+      graph.addNode(node.id, {
+        x: node.x,
+        y: node.y,
+        label: node.archived ? `${node.label} (archived)` : node.label,
+        type: node.kind,
+        number,
+        colour: colourOf(node.cluster),
+        size: Math.min(least + Math.sqrt(node.degree) * step, most) + (node.id === data.centre ? 3 : 0),
+      });
+    }
+    for (const [source, target, kind] of data.edges) {
+      graph.addDirectedEdge(data.nodes[source].id, data.nodes[target].id, { kind });
+    }
+    return graph;
+  }
+
+  settings(data) {
+    const many = data.edges.length > MANY;
+    return {
+      allowInvalidContainer: true,
+      nodeProgramClasses: SHAPES,
+      defaultEdgeType: "line",
+      edgeProgramClasses: { line: many ? EdgeLineProgram : EdgeRectangleProgram },
+      hideEdgesOnMove: many,
+      labelFont: FONT,
+      labelSize: 13,
+      labelDensity: many ? 0.4 : 1,
+      labelRenderedSizeThreshold: data.nodes.length > 300 ? 5 : 4,
+      zIndex: true,
+      minCameraRatio: 0.02,
+      maxCameraRatio: 4,
+      stagePadding: 40,
+      nodeReducer: (id, node) => this.shownNode(id, node),
+      edgeReducer: (id, edge) => this.shownEdge(id, edge),
+      defaultDrawNodeLabel: (context, node) => this.drawLabel(context, node),
+      defaultDrawNodeHover: (context, node) => this.drawHover(context, node),
+    };
+  }
+
+  shownNode(id, node) {
+    const colours = this.colours;
+    if (this.marked && !this.marked.has(id)) return { ...node, color: colours.line, label: "", zIndex: 0 };
+    const special = id === this.chosen || id === this.data.centre;
+    return {
+      ...node,
+      color: colours.clusters[node.colour],
+      forceLabel: special || (this.marked !== null && this.marked.size <= 30),
+      zIndex: special ? 2 : 1,
+    };
+  }
+
+  shownEdge(id, edge) {
+    const [source, target] = this.graph.extremities(id);
+    const near = this.chosen && (source === this.chosen || target === this.chosen);
+    const dimmed = this.marked && !(this.marked.has(source) && this.marked.has(target));
+    const few = this.data.edges.length <= 400;
+    return {
+      ...edge,
+      hidden: Boolean(dimmed && !few),
+      color: near ? this.colours.text : few && !dimmed ? this.colours.edge : this.colours.line,
+      size: near ? 1.6 : edge.kind === "tag" ? 0.6 : 1,
+      zIndex: near ? 1 : 0,
+    };
+  }
+
+  drawLabel(context, node) {
+    if (!node.label) return;
+    context.font = `13px ${FONT}`;
+    context.lineJoin = "round";
+    context.lineWidth = 4;
+    context.strokeStyle = this.colours.surface;
+    context.fillStyle = this.colours.text;
+    const text = node.label.length > LONGEST ? `${node.label.slice(0, LONGEST - 1)}…` : node.label;
+    const right = node.x + node.size + 3;
+    const wide = context.measureText(text).width;
+    const outside = right + wide > this.element.clientWidth;
+    const left = Math.max(outside ? node.x - node.size - 3 - wide : right, 2);
+    context.strokeText(text, left, node.y + 4);
+    context.fillText(text, left, node.y + 4);
+  }
+
+  drawHover(context, node) {
+    context.beginPath();
+    context.lineWidth = 3;
+    context.strokeStyle = this.colours.focus;
+    context.arc(node.x, node.y, node.size + 3, 0, Math.PI * 2);
+    context.stroke();
+    const { label } = this.graph.getNodeAttributes(node.key);
+    this.drawLabel(context, { ...node, label });
+  }
+
+  listen() {
+    this.sigma.on("clickNode", ({ node }) => this.events.choose(node));
+    this.sigma.on("doubleClickNode", (event) => {
+      event.preventSigmaDefault();
+      this.events.walk(event.node);
+    });
+    this.sigma.on("clickStage", () => {
+      this.events.clear();
+      this.choose("");
+    });
+    this.sigma.on("enterNode", () => this.element.classList.add("graph-pointed"));
+    this.sigma.on("leaveNode", () => this.element.classList.remove("graph-pointed"));
+    this.sigma.on("afterRender", () => this.placeNames());
+  }
+
+  choose(id) {
+    if (!this.sigma) return;
+    this.chosen = this.graph.hasNode(id) ? id : "";
+    this.mark(this.chosen ? [id, ...this.graph.neighbors(id)] : null);
+    if (this.chosen) this.show(id);
+  }
+
+  // Dim all but some nodes.
+  mark(ids) {
+    if (!this.sigma) return;
+    this.marked = ids === null ? null : new Set(ids);
+    this.sigma.refresh({ skipIndexation: true });
+  }
+
+  // Move a node into sight if it is not there.
+  show(id) {
+    const place = this.sigma.getNodeDisplayData(id);
+    const { x, y } = this.sigma.framedGraphToViewport(place);
+    const { width, height } = this.sigma.getDimensions();
+    if (x > 20 && y > 20 && x < width - 20 && y < height - 20) return;
+    this.move({ x: place.x, y: place.y });
+  }
+
+  move(state) {
+    this.sigma.getCamera().animate(state, { duration: this.calm ? 0 : 250 });
+  }
+
+  zoom(way) {
+    if (!this.sigma) return;
+    const camera = this.sigma.getCamera();
+    if (way === "fit") this.move({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
+    else this.move({ ratio: camera.getBoundedRatio(camera.ratio * (way === "in" ? 0.66 : 1.5)) });
+  }
+
+  recolour() {
+    if (!this.sigma) return;
+    this.colours = coloursOf(this.element);
+    this.sigma.refresh({ skipIndexation: true });
+  }
+
+  // Write the clusters' names where most of their nodes are.
+  nameClusters() {
+    this.middles = [];
+    if (this.data.nodes.length < 40) return;
+    for (const cluster of this.data.clusters) {
+      const inside = this.data.nodes.filter((node) => node.cluster === cluster.number);
+      const middle = (key) => inside.map((node) => node[key]).sort((a, b) => a - b)[inside.length >> 1];
+      const text = document.createElement("span");
+      text.className = `graph-colour-${colourOf(cluster.number)}`;
+      text.textContent = cluster.name;
+      this.names.append(text);
+      this.middles.push({ text, place: { x: middle("x"), y: middle("y") } });
+    }
+    for (const one of this.middles) one.half = [one.text.offsetWidth / 2, one.text.offsetHeight / 2];
+    this.placeNames();
+  }
+
+  // Place the names; the largest cluster comes first, and hides those that it would cover.
+  placeNames() {
+    const placed = [];
+    for (const { text, place, half } of this.middles ?? []) {
+      const { x, y } = this.sigma.graphToViewport(place);
+      const free = placed.every(
+        (one) => Math.abs(one.x - x) > one.half[0] + half[0] || Math.abs(one.y - y) > one.half[1] + half[1],
+      );
+      text.style.visibility = free ? "visible" : "hidden";
+      if (!free) continue;
+      placed.push({ x, y, half });
+      text.style.transform = `translate(${Math.round(x - half[0])}px, ${Math.round(y - half[1])}px)`;
+    }
+  }
+}

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2
+
+from .conftest import Look, Serve
+from .test_safety import TRAVERSALS, status_of
+
+
+def test_a_line_of_a_file_is_reached_by_its_address(
+    project: Path, serve: Serve, look: Look
+) -> None:
+    (project / "long.py").write_text("".join(f"a{n} = {n}\n" for n in range(200)))
+    page = look(f"{serve().url}/code/long.py#L150", width=390)
+    line = page.locator("tr:target")
+    assert line.inner_text().split() == ["150", "a149", "=", "149"]
+    assert 0 < line.bounding_box()["y"] < 900
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.title() == "long.py · project"
+
+
+def test_no_other_file_is_reached(project: Path, dashboard: httpx2.Client) -> None:
+    (project / ".gitignore").write_text(".env\n")
+    (project / ".env").write_text("a=1\n")
+    port = urlsplit(str(dashboard.base_url)).port
+    for name in (*TRAVERSALS, ".env", ".git/config", "%2eenv", ".git%2fconfig", ""):
+        assert status_of(port, f"/code/{name}") in {400, 404}, name
+    assert status_of(port, "/code/src/index.py") == 200
+
+
+def test_a_file_that_is_not_shown_says_why(project: Path, dashboard: httpx2.Client) -> None:
+    (project / "a.bin").write_bytes(b"a\0b")
+    assert "This file is not shown: binary" in dashboard.get("/code/a.bin").text
+    missing = dashboard.get("/code/src/indx.py")
+    assert missing.status_code == 404
+    assert "did you mean src/index.py" in missing.text
+    assert str(project) not in missing.text + dashboard.get("/code/../x").text

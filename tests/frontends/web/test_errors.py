@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from memory_bank import errors
+from memory_bank.errors import MemoryBankError, NoteNotFound, SecretFound
+from memory_bank.frontends.http.endpoint import Guard
+from memory_bank.frontends.web.app import application
+from memory_bank.frontends.web.errors import STATUS, status_of
+from memory_bank.frontends.web.site import Site
+from memory_bank.hints import Hint
+from memory_bank.serving.shared_bank import SharedBank
+
+KINDS = [
+    kind
+    for _, kind in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(kind, MemoryBankError) and kind is not MemoryBankError
+]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_every_error_has_a_status(kind: type[MemoryBankError]) -> None:
+    assert any(base in STATUS for base in kind.__mro__), kind
+    assert 400 <= status_of(kind("wrong")) < 600
+
+
+class Broken(Site):
+    """A dashboard with pages that fail."""
+
+    def routes(self) -> Iterator[Route]:
+        async def known(request: Request) -> Response:
+            raise NoteNotFound("there is no note <b> in /home/somebody/bank", Hint.LIST_NOTES)
+
+        async def unknown(request: Request) -> Response:
+            raise ZeroDivisionError("a secret of the server")
+
+        yield from super().routes()
+        yield from routes(known, unknown)
+
+
+def routes(*pages: object) -> Sequence[Route]:
+    return [Route(f"/{page.__name__}", page) for page in pages]  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def client(project: Path) -> TestClient:
+    """Ask a dashboard with pages that fail, in this process."""
+    site = Broken(SharedBank(str(project)))
+    app = application(site, Guard(["testserver"], None))
+    return TestClient(app, raise_server_exceptions=False)
+
+
+def test_an_error_says_what_where_and_what_next(client: TestClient) -> None:
+    answer = client.get("/known")
+    assert answer.status_code == 404
+    assert "there is no note &lt;b&gt; in …/bank" in answer.text
+    assert "<code>/known</code>" in answer.text
+    assert "search for it, or follow a link from the start page" in answer.text
+
+
+def test_a_fault_of_ours_shows_nothing_of_the_inside(client: TestClient) -> None:
+    answer = client.get("/unknown")
+    assert answer.status_code == 500
+    assert "The server made a mistake" in answer.text
+    assert "secret" not in answer.text
+    assert "Traceback" not in answer.text
+    assert "content-security-policy" in answer.headers
+
+
+def test_a_secret_is_no_ordinary_input() -> None:
+    assert status_of(SecretFound("a key")) == 422

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memory_bank.frontends.web import health as module
+from memory_bank.frontends.web.health import Checked, Health
+from memory_bank.serving.background import Background
+from memory_bank.serving.shared_bank import SharedBank
+
+
+@pytest.fixture
+def made(project: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Health]:
+    """Make what checks the project, without a pause between two runs."""
+    monkeypatch.setattr(module, "_SHARE", 0)
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
+
+    def made(path: Path = project) -> Health:
+        shared = SharedBank(str(path))
+        return Health(shared, Background(shared))
+
+    return made
+
+
+def waited(health: Health, wanted: Callable[[Checked], bool]) -> Checked:
+    end = time.monotonic() + 30
+    while (found := health.latest()) is None or not wanted(found):
+        assert time.monotonic() < end, found
+        time.sleep(0.02)
+    return found
+
+
+def test_nobody_waits_for_the_rules(made: Callable[[], Health]) -> None:
+    health = made()
+    assert health.latest() is None
+    found = waited(health, lambda one: True)
+    assert (found.findings, found.problem) == ((), "")
+    assert found.made_at.endswith("+00:00")
+    assert health.latest() is found, "nothing has changed"
+
+
+def test_a_change_makes_them_run_again(made: Callable[[], Health], project: Path) -> None:
+    health = made()
+    waited(health, lambda one: True)
+    (project / ".memories/facts/bad.md").write_text("# Bad\n\nSee [[bm25#no]].\n")
+    health._note_change(None)
+    found = waited(health, lambda one: bool(one.findings))
+    assert sum(found.counts.values()) == len(found.findings) == 1
+    assert found.findings[0].path == "facts/bad.md"
+
+
+def test_why_they_could_not_run_is_told(
+    made: Callable[..., Health], tmp_path: Path, project: Path
+) -> None:
+    found = waited(made(tmp_path / "nothing"), lambda one: True)
+    assert str(tmp_path / "nothing") in found.problem
+    assert found.findings == ()
+
+
+def test_they_run_for_a_small_part_of_the_time(
+    made: Callable[[], Health], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_SHARE", 10_000)
+    health = made()
+    first = waited(health, lambda one: True)
+    health._note_change(None)
+    assert health.latest() is first
+    assert not health._runs

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.session_builder import observation, session, write
+
+from .conftest import LOOKS, Dashboard, Look, Serve
+from .payloads import FORBIDDEN, PAYLOADS
+
+
+@pytest.fixture
+def busy(project: Path) -> Path:
+    """Add a session to the project."""
+    now = datetime.now(UTC)
+    work = observation(1, "Fix login", discovery_tokens=5000, created_at=now)
+    write(project / ".memories", session("s1", work))
+    return project
+
+
+def checked(client: httpx2.Client, path: str) -> str:
+    """Return a page once the notes have been checked."""
+    end = time.monotonic() + 30
+    while "being checked" in (text := client.get(path).text):
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    return text
+
+
+def test_the_cards_tell_how_much_there_is(busy: Path, serve: Serve, look: Look) -> None:
+    page = look(serve(cwd=busy).url)
+    cards = [one.inner_text().split("\n") for one in page.locator(".figure").all()]
+    found = {label: value for label, value, *_ in (list(filter(None, card)) for card in cards)}
+    assert list(found) == ["Total Observations", "Sessions", "Notes", "Tokens Saved"]
+    assert (found["Total Observations"], found["Sessions"], found["Notes"]) == ("1", "1", "3")
+    assert 4000 < int(found["Tokens Saved"].replace(",", "")) < 5000
+
+
+def test_what_is_recent_is_a_table_that_leads_to_the_pages(
+    busy: Path, serve: Serve, look: Look
+) -> None:
+    page = look(serve(cwd=busy).url)
+    assert page.locator("th").all_inner_texts() == ["ID", "Type", "Title", "Project", "Time"]
+    links = {
+        one.inner_text(): one.get_attribute("href")
+        for one in page.locator("td[data-name=Title] a").all()
+    }
+    assert links["Fix login"] == "/sessions/s1#obs-000000000001"
+    assert links["Work on s1"] == "/sessions/s1"
+    assert links["Tantivy over Whoosh"] == "/notes/decisions/tantivy.md"
+
+
+def test_who_has_never_seen_the_project_finds_why_who_and_whether_it_holds(
+    serve: Serve, look: Look, project: Path, git: Callable[..., str]
+) -> None:
+    (project / "src/index.py").write_text("def build_index():\n    return 1\n")
+    git(project, "commit", "-qam", "Change the index")
+    page = look(serve().url)
+    decisions = page.get_by_role("region", name="Latest decisions")
+    new, old = (one.inner_text() for one in decisions.locator("li").all())
+    assert "Tantivy over Whoosh" in new
+    assert "human" in new
+    assert "by Test" in new
+    assert "src/index.py changed since" in new
+    assert "replaced by decisions/tantivy.md" in " ".join(old.split())
+    assert page.get_by_role("searchbox", name="What do you want to know").count() == 1
+
+
+def test_a_question_goes_to_the_search(unchanged: Dashboard, look: Look) -> None:
+    page = look(unchanged.url)
+    page.keyboard.press("/")
+    page.keyboard.type("why tantivy?")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=why+tantivy%3F")
+
+
+def test_health_is_looked_for_in_the_background(serve: Serve, look: Look, project: Path) -> None:
+    (project / ".memories/facts/bad.md").write_text(
+        "# Bad\n\nSee [[nowhere#at all]] and [[bm25#no]].\n"
+    )
+    served = serve()
+    page = look(served.url)
+    card = page.get_by_role("region", name="Health")
+    card.get_by_role("link", name="See the findings").wait_for()
+    assert "1 warning" in card.inner_text() or "1 error" in card.inner_text()
+    card.get_by_role("link", name="See the findings").click()
+    page.wait_for_url("**/health")
+    assert "facts/bad.md:3" in page.locator("main").inner_text()
+    assert page.get_by_role("link", name="See the findings").count() == 0
+
+
+def test_a_change_of_the_files_is_there_with_the_next_page(
+    dashboard: httpx2.Client, project: Path
+) -> None:
+    assert "Brand new" not in dashboard.get("/").text
+    (project / ".memories/facts/new.md").write_text("# Brand new\n\nWords.\n")
+    page = dashboard.get("/").text
+    assert page.count("Brand new") == 2
+    assert "uncommitted" in page
+
+
+def test_an_empty_bank_gets_a_page(serve: Serve, folder: Path) -> None:
+    (folder / ".memories").mkdir()
+    with serve(cwd=folder).client() as client:
+        page = client.get("/")
+    assert page.status_code == 200
+    assert "There are no notes yet" in page.text
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Callable[[Path], None]:
+    """Write notes and a session with hostile texts in every field that the start page shows."""
+
+    def plant(bank: Path) -> None:
+        observations = []
+        for number, text in enumerate(PAYLOADS):
+            shown = text.replace("\0", "")
+            quoted = shown.replace("'", "''")
+            (bank / f"decisions/hostile-{number}.md").write_text(
+                f"---\ntype: '{'decision' if number % 2 else quoted}'\ntitle: '{quoted}'\n"
+                f"tags: ['{quoted}']\nproject: '{quoted}'\nsource_agent: '{quoted}'\n"
+                f"created_at: 2026-01-{1 + number % 28:02d}\n---\n# {shown}\n\n{text}\n"
+            )
+            observations.append(observation(number, text, concepts=(text,)))
+        write(bank, session("hostile", *observations, project=PAYLOADS[0], agent=PAYLOADS[1]))
+
+    return plant
+
+
+def test_no_text_of_a_note_leaves_its_place(
+    serve: Serve,
+    look: Look,
+    project: Path,
+    git: Callable[..., str],
+    hostile: Callable[[Path], None],
+) -> None:
+    hostile(project / ".memories")
+    git(project, "add", "-A")
+    git(project, "-c", "user.name=<img src=x onerror=alert(1)>", "commit", "-qm", PAYLOADS[0])
+    served = serve()
+    with served.client() as client:
+        for path in ("/", "/health"):
+            text = checked(client, path).lower()
+            found = [one for one in FORBIDDEN if one in text and one != "49"]
+            assert found == [], path
+    for address in ("/", "/health"):
+        page = look(f"{served.url}{address}")
+        assert page.locator("main script, main style, main iframe, main object").count() == 0
+        assert page.locator("main img, main base, main meta, main link").count() == 0
+        foreign = page.locator("main a:not([href^='/'])").count()
+        assert foreign == 0, address
+
+
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_the_page_is_readable_at_any_width(
+    busy: Path, serve: Serve, look: Look, width: int, theme: str
+) -> None:
+    long = "averyveryveryverylongwordwithoutanyspace" * 5
+    (busy / f".memories/decisions/{'long' * 20}.md").write_text(
+        f"---\ntype: decision\ncreated_at: 2027-01-01\n---\n# {long}\n\nWords.\n"
+    )
+    page = look(serve(cwd=busy).url, width=width, theme=theme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert long in page.locator("main").inner_text()
+
+
+def test_the_first_visit_takes_few_bytes(unchanged: Dashboard) -> None:
+    with unchanged.client() as client:
+        page = client.get("/")
+        urls = re.findall(r'(?:href|src)="(/static/[^"]+)"', page.text)
+        total = 0
+        for url in ["/", *dict.fromkeys(urls)]:
+            with client.stream("GET", url) as answer:
+                total += sum(len(part) for part in answer.iter_raw())
+        assert total < 60_000

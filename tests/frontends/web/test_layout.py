@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import httpx2
+import pytest
+
+from .conftest import LOOKS, Blocking, Dashboard, Look
+
+
+def background(page: Blocking) -> str:
+    found: str = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    return found
+
+
+@pytest.mark.parametrize(("width", "theme"), LOOKS)
+def test_a_page_fits_its_width_and_theme(
+    unchanged: Dashboard, look: Look, width: int, theme: str
+) -> None:
+    page = look(unchanged.url, width=width, theme=theme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    red = int(background(page).removeprefix("rgb(").partition(",")[0])
+    assert (red < 100) == (theme == "dark")
+    assert page.evaluate("htmx.version")
+
+
+def test_the_switch_of_themes_is_remembered(unchanged: Dashboard, look: Look) -> None:
+    page = look(unchanged.url)
+    light = background(page)
+    switch = page.get_by_role("button", name="Theme")
+    assert switch.inner_text() == "Theme: system"
+    switch.click()
+    assert switch.inner_text() == "Theme: light"
+    switch.click()
+    assert background(page) != light
+    page.reload()
+    assert background(page) != light
+    assert switch.inner_text() == "Theme: dark"
+    switch.click()
+    assert background(page) == light
+
+
+def test_the_keyboard_reaches_the_content_and_the_search_field(
+    unchanged: Dashboard, look: Look
+) -> None:
+    page = look(unchanged.url)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the content"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "content"
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "q"
+    page.keyboard.type("a/b")
+    assert page.evaluate("document.activeElement.value") == "a/b"
+
+
+def test_a_page_is_whole_without_javascript(unchanged: Dashboard, look: Look) -> None:
+    page = look(unchanged.url, java_script_enabled=False)
+    assert page.get_by_role("link", name="Home").get_attribute("aria-current") == "page"
+    assert page.get_by_role("button", name="Theme").count() == 0
+    assert page.get_by_role("searchbox").count() == 1
+
+
+def test_landmarks_and_names_are_there(dashboard: httpx2.Client) -> None:
+    text = dashboard.get("/").text
+    for part in ('<html lang="en">', "<main ", '<nav aria-label="Main">', "<header", "<footer"):
+        assert text.count(part) == 1, part
+    assert "<title>project</title>" in text
+    assert text.count("<h1") == 1
+
+
+def test_an_address_that_does_not_exist_gets_a_page(dashboard: httpx2.Client) -> None:
+    answer = dashboard.get("/<b>nothing")
+    assert answer.status_code == 404
+    assert "There is no such page" in answer.text
+    assert "/%3Cb%3Enothing" in answer.text or "/&lt;b&gt;nothing" in answer.text
+    assert 'href="/"' in answer.text
+
+
+def test_htmx_gets_the_content_alone(dashboard: httpx2.Client) -> None:
+    part = dashboard.get("/nothing", headers={"hx-request": "true"})
+    assert part.status_code == 404
+    assert "<html" not in part.text
+    assert "There is no such page" in part.text
+    assert "HX-Request" in part.headers["vary"]

@@ -1,0 +1,112 @@
+"""Markdown as HTML: what is shown, and what is not."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from memory_bank.actions.note_view import Goal, Goals
+from memory_bank.frontends.web.note_html import render
+from memory_bank.frontends.web.note_links import is_allowed, place_of
+
+NOTHING = Goals({})
+
+
+def html(text: str, **known: Goal) -> str:
+    goals = Goals({("wiki", name, "", ""): goal for name, goal in known.items()})
+    return str(render(text, goals).html)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<b>x</b>", "&lt;b&gt;x&lt;/b&gt;"),
+        ("<div>\n\nx", "&lt;div&gt;"),
+        ("[x](javascript:alert)", "[x](javascript:alert)"),
+        ("[x](//evil.example/)", "[x](//evil.example/)"),
+        ("![x](data:image/png;base64,AAAA)", "![x]("),
+        ("a\u202eb", "a\\u202eb"),
+        ("[x](https://example.org/?a=1&b=2)", 'href="https://example.org/?a=1&amp;b=2"'),
+        ("![x](https://example.org/p.png)", 'href="https://example.org/p.png" rel="noreferrer'),
+        ("- [x] y\n- [ ] z", '<span class="hidden-text">done:</span> y'),
+        ("    code <b>", "code &lt;b&gt;"),
+        ("words ^here", '<span class="soft small" id="^here">'),
+        ("~~x~~", "<s>x</s>"),
+        ("a\rb\r\nc", "a\nb\nc"),
+    ],
+)
+def test_markdown_is_shown_and_nothing_else(text: str, shown: str) -> None:
+    assert shown in html(text)
+    assert "<img" not in html(text)
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://a", True),
+        ("mailto:a@b", True),
+        ("a/b.md#c", True),
+        ("#c", True),
+        ("\tjavascript:x", False),
+        ("vbscript:x", False),
+        ("data:text/html,x", False),
+        ("file:///etc/passwd", False),
+        ("blob:x", False),
+        ("//host", False),
+        ("/\\host", False),
+    ],
+)
+def test_few_schemes_are_links(url: str, allowed: bool) -> None:
+    assert is_allowed(url) == allowed
+
+
+def test_headings_have_anchors_and_levels_in_order() -> None:
+    found = render("# Title\n\n#### Deep *one*\n\n# Next\n\n## Next\n", NOTHING, title="title")
+    assert [tuple(one) for one in found.headings] == [
+        (2, "Deep one", "deep-one"),
+        (2, "Next", "next"),
+        (2, "Next", "next-1"),
+    ]
+    assert "Title" not in found.html
+    assert 'id="from-3"' in found.html, "the line of the section"
+    assert render("\n# A\n", NOTHING, line=5).html.count('id="from-5"') == 1
+
+
+def test_a_wikilink_has_its_words_and_its_goal() -> None:
+    note = Goal("note", "a b/c.md", "The title")
+    assert '<a class="inside" href="/notes/a%20b/c" title="a b/c.md">The title</a>' in html(
+        "[[c]]", c=note
+    )
+    assert ">words</a>" in html("![[c|words]]", c=note)
+    assert ">words</a>" in html("| a |\n|---|\n| [[c\\|words]] |", c=note)
+    assert "[[unknown]]" in html("[[unknown]]")
+    assert "[[c]]" in html("`[[c]]`", c=note)
+    assert place_of(note._replace(heading="A#In it")) == "/notes/a%20b/c#in-it"
+    assert place_of(note._replace(block="id")) == "/notes/a%20b/c#%5Eid"
+    inside = Goal("symbol", "src/a b.py", heading="L3", file="sub/src/a b.py")
+    assert place_of(inside) == "/code/sub/src/a%20b.py#L3"
+    assert place_of(inside._replace(heading="f")) == "/code/sub/src/a%20b.py"
+    assert place_of(Goal("file", "src/a&b.py")) == "/notes?cites=src%2Fa%26b.py"
+
+
+@pytest.mark.parametrize("part", ["[", "[[", "![", "*a_", "`", "> ", "<a ", "[a](b ", "| "])
+def test_hostile_marks_take_no_time(part: str) -> None:
+    begun = time.process_time()
+    render(part * 30_000, NOTHING)
+    render(part * 8_000, NOTHING)
+    render((part * 450 + "\n\n") * 8, NOTHING)
+    assert time.process_time() - begun < 3
+
+
+def test_a_paragraph_of_very_many_marks_is_text() -> None:
+    found = render(f"# {'*a* ' * 300}\n\n*b*\n", NOTHING)
+    assert "<em>a</em>" not in found.html
+    assert "<em>b</em>" in found.html
+    assert found.headings[0].text.startswith("*a* *a*")
+
+
+def test_a_very_long_text_is_shown_as_it_is() -> None:
+    found = render("<b> " * 100_000, NOTHING)
+    assert found.too_long
+    assert found.html.startswith('<pre tabindex="0">&lt;b&gt; ')

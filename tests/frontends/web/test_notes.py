@@ -1,0 +1,239 @@
+"""The pages of notes: the list, one note, its history; for people, and with hostile text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx2
+import pytest
+
+from .conftest import LOOKS, Look, Serve
+from .payloads import FORBIDDEN, PAYLOADS
+
+Git = Callable[..., str]
+CLAUDE = "Co-authored-by: Claude <noreply@anthropic.com>"
+NOTE = """---
+type: decision
+tags: [cache, speed]
+file_refs: [src/cache.py]
+---
+# Use a cache
+
+It answers [[facts/bm25]] fast, see [the index](../../src/index.py), [[#Why]], [[Not written]].
+
+## Why
+
+- [x] measured
+- [ ] written down
+
+| a | b |
+|---|---|
+| 1 | 2 |
+
+## Costs
+
+Memory. [Elsewhere](https://example.org/)
+"""
+
+
+@pytest.fixture
+def cache(project: Path, git: Git) -> Path:
+    """Add a note of two commits, whose cited code a third one changes."""
+    note = project / ".memories/decisions/cache.md"
+    note.write_text(NOTE)
+    code = project / "src/cache.py"
+    code.write_text("SIZE = 1\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "Add a cache (#12)")
+    note.write_text(NOTE.replace("Memory.", "Memory, and care."))
+    git(project, "commit", "-qam", f"Say what it costs\n\n{CLAUDE}")
+    code.write_text("SIZE = 2\n")
+    git(project, "commit", "-qam", "Double the cache")
+    return note
+
+
+def test_a_note_has_its_text_with_links(cache: Path, dashboard: httpx2.Client) -> None:
+    page = dashboard.get("/notes/decisions/cache").text
+    assert page.count("Use a cache</h1>") == 1
+    assert page.count(">Use a cache<") == 1, "the title stands there once"
+    assert re.search(r'href="/notes/facts/bm25"[^>]*>BM25</a>', page)
+    assert re.search(r'class="cited" href="/code/src/index.py"', page)
+    assert dashboard.get("/code/src/index.py").status_code == 200
+    assert 'href="/notes?cites=src%2Findex.py"' in page
+    assert dashboard.get("/graph?note=decisions/cache.md").status_code == 200
+    assert 'href="/graph?note=decisions%2Fcache.md"' in page
+    assert re.search(
+        r'class="ghost"[^>]*>Not written<span class="hidden-text"> \(there is no', page
+    )
+    assert 'href="#why"' in page or "/notes/decisions/cache#why" in page
+    assert '<h2 id="why">' in page
+    assert "done:" in page
+    assert '<div class="scroll"' in page
+    assert 'rel="noreferrer noopener"' in page
+    assert 'href="/notes?tag=speed"' in page
+    assert "src/cache.py" in page
+
+
+def test_the_page_says_who_wrote_it_and_what_changed(cache: Path, dashboard: httpx2.Client) -> None:
+    for page in (
+        dashboard.get("/notes/decisions/cache?full=1").text,
+        dashboard.get("/notes/decisions/cache/standing", headers={"hx-request": "true"}).text,
+    ):
+        words = " ".join(re.sub(r"<[^>]+>", "", page).split())
+        assert "Written by Test on " in words
+        assert ", reviewed in #12." in words
+        assert "Last changed by Test with Claude on " in words
+        assert "1 of its 2 citations of code has changed since" in words
+        assert "Double the cache" in words
+        assert "badge-agent" in page
+    plain = dashboard.get("/notes/decisions/cache").text
+    assert 'hx-get="/notes/decisions/cache/standing"' in plain
+    assert 'href="/notes/decisions/cache?full=1"' in plain
+
+
+def test_backlinks_are_shown_with_their_words(dashboard: httpx2.Client) -> None:
+    page = dashboard.get("/notes/facts/bm25").text
+    part = page.split('aria-label="Linked from"')[1].split("</section>")[0]
+    assert "/notes/decisions/tantivy" in part
+    assert "[" in part, "the words around the link"
+
+
+def test_the_history_shows_words(cache: Path, dashboard: httpx2.Client) -> None:
+    cache.write_text(cache.read_text().replace("care", "patience"))
+    page = dashboard.get("/notes/decisions/cache/history").text
+    assert page.index("Not committed") < page.index("Say what it costs")
+    assert page.index("Say what it costs") < page.index("Add a cache")
+    assert "<del>care.</del>" in page
+    assert "<ins>patience.</ins>" in page
+    assert re.search(r"<del>Memory.</del><ins>Memory, and care.</ins>", page)
+
+
+def test_what_a_note_supersedes_and_its_state_are_said(
+    project: Path, dashboard: httpx2.Client
+) -> None:
+    (project / ".memories/old.md").write_text("---\nstatus: archived\n---\n# Old\n\nOld.\n")
+    (project / ".memories/new.md").write_text(
+        "---\nsupersedes: '[[old]]'\nverified_commit: abcdefabcdef\n---\n# New\n\nNew.\n"
+    )
+    old = dashboard.get("/notes/old?full=1").text
+    assert "This note is archived." in old
+    assert re.search(r'Superseded by</strong> <a href="/notes/new">New</a>', old)
+    new = dashboard.get("/notes/new?full=1").text
+    assert "which this repository does not have" in new
+    assert "Not committed yet" in new
+    assert 'aria-label="Supersedes"' in new
+
+
+def test_notes_are_browsed(cache: Path, dashboard: httpx2.Client) -> None:
+    every = dashboard.get("/notes").text
+    assert "4 notes" in every
+    assert 'href="/notes?folder=decisions"' in every
+    some = dashboard.get("/notes?folder=decisions&tag=speed").text
+    assert "1 note," in some
+    assert "/notes/decisions/cache" in some
+    assert "No note is like that." in dashboard.get("/notes?type=nothing").text
+    named = dashboard.get("/notes?cites=src/cache.py").text
+    assert "Notes that name <code>src/cache.py</code>" in named
+    assert "1 note," in named
+
+
+def test_a_note_that_does_not_exist_says_what_next(dashboard: httpx2.Client) -> None:
+    for url in ("/notes/nothing", "/notes/nothing/history", "/notes/nothing/standing"):
+        answer = dashboard.get(url)
+        assert answer.status_code == 404, url
+        assert "there is no note" in answer.text
+        assert "What next" in answer.text
+
+
+def test_a_note_may_have_the_name_of_a_page(project: Path, dashboard: httpx2.Client) -> None:
+    folder = project / ".memories/a"
+    folder.mkdir()
+    (folder / "history.md").write_text("# Events\n\nMany.\n")
+    assert dashboard.get("/notes/a/history").headers["location"] == "/notes/a/history.md"
+    page = dashboard.get("/notes/a/history.md").text
+    assert "Events</h1>" in page
+    assert 'href="/notes/a/history.md/history"' in page
+    assert 'hx-get="/notes/a/history.md/standing"' in page
+
+
+def hostile(project: Path) -> None:
+    """Write notes that have every payload in every field."""
+    folder = project / ".memories/hostile"
+    folder.mkdir()
+    for number, payload in enumerate(PAYLOADS):
+        one = payload.replace("\0", "")  # a file with it is no text
+        value = "'" + one.replace("'", "''").replace("\u202e", "") + "'"
+        (folder / f"n{number}.md").write_text(
+            f"---\ntitle: {value}\ntype: {value}\ntags: [{value}]\nfile_refs: [{value}]\n"
+            f"other: {value}\nsource_agent: {value}\n---\n{one}\n\n# {one}\n\n- [ ] {one}\n\n"
+            f"[[{one}]] [[n1|{one}]] [x]({one}) ![x]({one}) `{one}` <{one}>\n\n"
+            f"| {one} | b |\n|---|---|\n| {one} | {one} |\n\n```{one}\n{one}\n```\n\n"
+            f"[x]: {one}\n\n    {one}\n\n[[n{(number + 1) % len(PAYLOADS)}]] {one} ^id\n"
+        )
+
+
+def test_hostile_text_runs_nowhere(project: Path, git: Git, serve: Serve, look: Look) -> None:
+    hostile(project)
+    git(project, "add", "-A")
+    git(project, "commit", "-q", "-m", "<script>alert(1)</script>")
+    served = serve()
+    with served.client() as client:
+        urls = [
+            "/notes",
+            *(f"/notes?{key}={quote(PAYLOADS[0])}" for key in ("folder", "type", "tag", "cites")),
+            *(f"/notes/hostile/n{number}" for number in range(len(PAYLOADS))),
+            *(f"/notes/hostile/n{number}?full=1" for number in range(1, len(PAYLOADS), 5)),
+            *(f"/notes/hostile/n{number}/history" for number in range(0, len(PAYLOADS), 5)),
+            *(f"/notes/{quote(one, safe='')}" for one in PAYLOADS[:3]),
+        ]
+        for url in urls:
+            answer = client.get(url)
+            assert answer.status_code in {200, 404}, url
+            text = answer.text.lower().replace(" 49", "").replace("n49", "")
+            for bad in FORBIDDEN:
+                if bad == "49":
+                    assert "{{ 7*7 }}" in text or ">49<" not in text, url
+                else:
+                    assert bad not in text, (url, bad)
+            assert "javascript:" not in "".join(re.findall(r'(?:href|src)="[^"]*"', text)), url
+    page = look(served.url + "/notes/hostile/n0")
+    page.wait_for_selector("text=Written by")
+    page.goto(served.url + "/notes/hostile/n32/history")
+
+
+@pytest.mark.parametrize(("width", "theme"), LOOKS[::3])
+def test_a_note_in_a_browser(cache: Path, serve: Serve, look: Look, width: int, theme: str) -> None:
+    wide = "| " + " | ".join(f"column{n}" for n in range(30)) + " |\n|" + "---|" * 30 + "\n"
+    cache.write_text(cache.read_text() + f"\n{wide}\n\n    {'code' * 100}\n\n{'word' * 100}\n")
+    page = look(f"{serve().url}/notes/decisions/cache", width=width, theme=theme)
+    page.wait_for_selector("text=Written by")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("#from-10 .badge").count() == 1, "below the heading of its section"
+    levels = page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1])")
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    page.get_by_role("link", name="2 commits").click()
+    page.wait_for_selector("h1:has-text('History')")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_without_javascript_a_link_shows_it_all(cache: Path, serve: Serve, look: Look) -> None:
+    page = look(f"{serve().url}/notes/decisions/cache", java_script_enabled=False)
+    page.get_by_role("link", name="Show who wrote it").click()
+    assert page.locator("text=Double the cache").count() == 1
+    assert page.locator("text=Who wrote which section").count() == 1
+
+
+def test_a_bank_outside_git_has_notes(serve: Serve, tmp_path: Path) -> None:
+    folder = tmp_path / "plain/.memories"
+    folder.mkdir(parents=True)
+    with serve(cwd=folder.parent).client() as client:
+        assert "There are no notes yet." in client.get("/notes").text
+        (folder / "empty.md").write_text("")
+        assert "This note has no text." in client.get("/notes/empty?full=1").text
+        assert "There is no git history" in client.get("/notes/empty?full=1").text
+        assert "Git has no commit of this note yet" in client.get("/notes/empty/history").text

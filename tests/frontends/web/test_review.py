@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import asyncio
+import html
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from memory_bank import actions
+from memory_bank.actions.review_report import Review
+from memory_bank.errors import BadInput
+from memory_bank.frontends.web.reviews import Range, Reviews
+from memory_bank.serving.background import Background
+from memory_bank.serving.shared_bank import SharedBank
+
+from .conftest import LOOKS, Look, Serve
+from .payloads import FORBIDDEN, PAYLOADS
+
+Git = Callable[..., str]
+LONG = "The queue keeps events in a table, with synchronous writes, so that no event is ever lost."
+
+
+@pytest.fixture
+def changed(project: Path, git: Git) -> Path:
+    """Change notes and cited code of the project on a branch."""
+    notes = project / ".memories"
+    (notes / "facts").mkdir(exist_ok=True)
+    (notes / "facts/queue.md").write_text(f"# Queue\n\n{LONG}\n")
+    (notes / "facts/size.md").write_text(
+        "# Size\n\nThe queue is small.\n\n## Old part\n\nGone soon.\n"
+    )
+    (notes / "facts/moved.md").write_text("# Moved\n\nIt has been here for long, [[facts/size]].\n")
+    (notes / "facts/broken.md").write_text("# Broken\n\nSee [[facts/moved]].\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Base")
+    git(project, "switch", "-qc", "topic")
+    (notes / "facts/copy.md").write_text(f"# Copy\n\n{LONG} Truly. [[facts/nowhere]]\n")
+    (notes / "facts/size.md").write_text("---\ntags: [queue]\n---\n# Size\n\nThe queue is large.\n")
+    (notes / "facts/moved.md").rename(notes / "facts/there.md")
+    (project / "src/index.py").write_text("def build_index():\n    return 1\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Topic")
+    return project
+
+
+def plain(page: str) -> str:
+    """Return the text of a page."""
+    return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", page).split()))
+
+
+def test_the_report_loads_by_itself(changed: Path, serve: Serve, look: Look) -> None:
+    page = look(f"{serve().url}/review")
+    page.get_by_role("heading", name="Changes of each note").wait_for()
+    text = " ".join(page.locator("main").inner_text().split())
+    assert "3 notes changed: 1 added, 1 changed, 1 renamed" in text
+    size = page.locator("details", has_text="facts/size.md").last
+    assert size.locator("del").first.inner_text() == "small."
+    assert size.locator("ins", has_text="large.").count() == 1
+    assert "tags added" in size.inner_text()
+    assert "Old part removed" in size.inner_text()
+    assert "facts/queue.md" in page.get_by_role("region", name="Similar notes").inner_text()
+    stale = page.get_by_role("region", name="Notes that cite changed code")
+    assert "src/index.py is changed by" in " ".join(stale.inner_text().split())
+    link = stale.get_by_role("link", name="decisions/tantivy.md").first
+    assert link.get_attribute("href") == "/notes/decisions/tantivy"
+    assert "facts/moved" in page.get_by_role("region", name="Findings").inner_text()
+
+
+def test_without_javascript_a_link_leads_to_the_report(
+    changed: Path, serve: Serve, look: Look
+) -> None:
+    page = look(f"{serve().url}/review?range=main..topic", java_script_enabled=False)
+    page.get_by_role("link", name="Show the report").click()
+    assert page.get_by_role("heading", name="Changes of each note").count() == 1
+    assert page.get_by_label("Compare").input_value() == "main..topic"
+
+
+def test_what_is_compared_is_chosen(changed: Path, dashboard: httpx2.Client) -> None:
+    (changed / ".memories/facts/draft.md").write_text("# Draft\n\nA new thought.\n")
+    draft = "facts/draft.md"
+    assert draft not in dashboard.get("/review/report").text
+    assert draft in dashboard.get("/review/report?of=worktree").text
+    assert draft not in dashboard.get("/review/report?of=staged").text
+    assert "main..HEAD" in dashboard.get("/review").text
+    none = plain(dashboard.get("/review/report?range=HEAD..HEAD").text)
+    assert "No new findings 0 notes changed" in none
+    assert "Nothing changed" in none
+
+
+def test_a_wrong_range_is_said_at_the_form(project: Path, dashboard: httpx2.Client) -> None:
+    given = ("nothing..HEAD", "--output=x..HEAD", "-x", "a..b..c", "^HEAD", "H\n..HEAD", "$(id)..")
+    for one in given:
+        answer = dashboard.get("/review", params={"range": one})
+        assert answer.status_code == 400, one
+        assert 'aria-invalid="true"' in answer.text
+        assert 'id="range-problem"' in answer.text
+        assert f'value="{html.escape(one.strip())}"' in answer.text
+        assert "/review/report" not in answer.text
+        assert dashboard.get("/review/report", params={"range": one}).status_code == 400
+    assert not (project / "x").exists()
+
+
+def test_a_range_that_contradicts_the_choice_is_refused(dashboard: httpx2.Client) -> None:
+    answer = dashboard.get("/review?range=HEAD..HEAD&of=staged")
+    assert answer.status_code == 400
+    assert "says already what is compared" in answer.text
+
+
+def test_without_git_the_page_says_what_is_missing(serve: Serve, tmp_path: Path) -> None:
+    (tmp_path / "alone/.memories").mkdir(parents=True)
+    with serve(cwd=tmp_path / "alone").client() as client:
+        answer = client.get("/review")
+    assert answer.status_code == 400
+    assert "not in a git repository" in answer.text
+    assert str(tmp_path) not in answer.text
+
+
+def test_the_report_fits_widths_and_themes(changed: Path, serve: Serve, look: Look) -> None:
+    url = serve().url
+    for width, theme in LOOKS:
+        page = look(f"{url}/review?full=1", width=width, theme=theme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_no_text_of_a_change_can_run(project: Path, git: Git, serve: Serve, look: Look) -> None:
+    notes = project / ".memories"
+    for number, text in enumerate(PAYLOADS):
+        shown = text.replace("\0", "")
+        keys = f"---\ntitle: {shown!r}\n{shown!r}: {shown!r}\n---\n" if number % 2 else ""
+        body = f"{keys}# {shown}\n\n{shown} [[{shown}]]\n\n## {shown}\n\n- {shown}\n"
+        (notes / f"x{number}.md").write_text(body)
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Payloads")
+    served = serve()
+    page = look(f"{served.url}/review?range=HEAD~1..HEAD&full=1")
+    assert page.locator("h1").count() == 1
+    with served.client() as client:
+        content = client.get("/review?range=HEAD~1..HEAD&full=1").text.casefold()
+    for part in FORBIDDEN[:-1]:
+        assert part not in content, part
+
+
+def test_two_who_ask_for_the_same_get_one_review(
+    changed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, going, may_go = actions.review.review, threading.Event(), threading.Event()
+
+    def slow(*words: object, **settings: object) -> Review:
+        going.set()
+        assert may_go.wait(10)
+        return real(*words, **settings)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(actions.review, "review", slow)
+    shared = SharedBank(str(changed))
+    background = Background(shared)
+    reviews = Reviews(shared, background)
+
+    async def work() -> None:
+        first, second = (asyncio.ensure_future(reviews.of(Range("main..topic"))) for _ in "ab")
+        await asyncio.to_thread(going.wait, 10)
+        second.cancel()
+        third = asyncio.ensure_future(reviews.of(Range("main..topic")))
+        await asyncio.sleep(0.2)
+        may_go.set()
+        assert await first is await third
+        assert await reviews.of(Range("main..topic")) is await first
+        assert reviews.made == 1
+        background._changed(actions.maintenance.Changed(changed=("facts/size.md",)))
+        await reviews.of(Range("main..topic"))
+        assert reviews.made == 2
+        await reviews.of(Range(worktree=True))
+        await reviews.of(Range(worktree=True))
+        assert reviews.made == 4
+        with pytest.raises(BadInput):
+            await reviews.of(Range("-x"))
+
+    asyncio.run(work())
+    shared.close()

@@ -1,0 +1,239 @@
+from __future__ import annotations
+
+import re
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+
+from memory_bank.frontends.http.connections import Limits
+from memory_bank.frontends.web.safety import POLICY
+
+from .conftest import Dashboard, Serve
+
+SAFE = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+TOKEN = "0123456789abcdef0"  # noqa: S105
+
+
+@pytest.fixture
+def locked(serve: Serve, tmp_path: Path) -> Dashboard:
+    """Serve a dashboard that needs a token."""
+    file = tmp_path / "secret"
+    file.write_text(f"{TOKEN}\n")
+    file.chmod(0o600)
+    return serve("--token-file", str(file))
+
+
+def statics(page: str) -> list[str]:
+    """Return the URLs of the static files that a page names."""
+    return re.findall(r'(?:href|src)="(/static/[^"]+)"', page)
+
+
+def form_token(page: str) -> str:
+    """Return the token that a page gives to its forms."""
+    found = re.search(r'"X-CSRF-Token": "([^"]+)"', page)
+    assert found, "the page has no token"
+    return found[1]
+
+
+def test_the_policy_allows_nothing_inline_and_no_other_host() -> None:
+    directives = dict(part.strip().split(" ", 1) for part in POLICY.split(";"))
+    assert directives.pop("default-src") == "'none'"
+    assert set(directives.values()) == {"'self'", "'none'"}
+    assert "unsafe" not in POLICY
+
+
+def test_every_answer_has_the_headers_of_safety(dashboard: httpx2.Client) -> None:
+    page = dashboard.get("/")
+    answers = [
+        page,
+        dashboard.get("/nothing"),
+        dashboard.post("/"),
+        dashboard.get("/", headers={"host": "evil.example"}),
+        dashboard.get("/", headers={"origin": "https://evil.example"}),
+        dashboard.head("/"),
+        *(dashboard.get(url) for url in statics(page.text)),
+    ]
+    assert [one.status_code for one in answers[:6]] == [200, 404, 405, 421, 403, 200]
+    for answer in answers:
+        assert {name: answer.headers.get(name) for name in SAFE} == SAFE, answer.url
+    for answer in answers[:6]:
+        assert answer.headers["cache-control"] == "no-store", answer.url
+
+
+def test_a_page_has_no_script_and_no_style_inside(dashboard: httpx2.Client) -> None:
+    page = dashboard.get("/").text
+    assert not re.findall(r"<script(?![^>]*\ssrc=)", page)
+    assert "<style" not in page
+    assert not re.findall(r"\s(?:style|on[a-z]+)=", page)
+
+
+def test_only_names_of_this_machine_are_answered(serve: Serve) -> None:
+    served = serve("--allow-host", "bank.example.org")
+    port = urlsplit(served.url).port
+    with served.client() as client:
+        for host in (f"evil.example:{port}", "127.0.0.1.evil.example", "169.254.169.254"):
+            assert client.get("/", headers={"host": host}).status_code == 421, host
+        for host in (f"localhost:{port}", "bank.example.org", "[::1]"):
+            assert client.get("/", headers={"host": host}).status_code == 200, host
+        for origin in ("https://evil.example", "null"):
+            assert client.get("/", headers={"origin": origin}).status_code == 403, origin
+
+
+def test_a_dashboard_that_only_reads_refuses_what_would_write(dashboard: httpx2.Client) -> None:
+    page = dashboard.get("/")
+    assert "X-CSRF-Token" not in page.text
+    assert not dashboard.cookies
+    for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "ANYTHING"):
+        for path in ("/", "/notes/facts/bm25", "/nothing"):
+            answer = dashboard.request(method, path, data={"csrf_token": "a.b"})
+            assert answer.status_code == 405, (method, path)
+            assert answer.headers["allow"] == "GET, HEAD"
+
+
+def test_only_a_page_of_the_dashboard_can_make_a_browser_write(writable: httpx2.Client) -> None:
+    token = form_token(writable.get("/").text)
+    header = {"x-csrf-token": token}
+
+    def status(**settings: object) -> int:
+        return writable.post("/nothing", **settings).status_code
+
+    # 404 is past the guard: there is no such page
+    assert status(headers=header) == status(data={"csrf_token": token}) == 404
+    assert status() == 403
+    for wrong in ("", ".", "a.b", token[:-1], f"{token}0", f"0{token}", token.replace(".", "")):
+        assert status(headers={"x-csrf-token": wrong}) == 403, wrong
+        assert status(data={"csrf_token": wrong}) == 403, wrong
+    assert status(json={"csrf_token": token}) == 403
+    for site in ("cross-site", "same-site", "anything"):
+        assert status(headers={**header, "sec-fetch-site": site}) == 403, site
+    assert status(headers={**header, "sec-fetch-site": "same-origin"}) == 404
+    assert status(headers={**header, "origin": "https://evil.example"}) == 403
+
+
+def test_a_token_is_of_one_browser_and_one_server(serve: Serve) -> None:
+    served = serve("--write")
+    with served.client() as mine, served.client() as other, serve("--write").client() as third:
+        token = form_token(mine.get("/").text)
+        cookie = mine.cookies["memory_bank_browser"]
+        other.get("/")
+        header = {"x-csrf-token": token}
+        assert mine.post("/nothing", headers=header).status_code == 404
+        assert other.post("/nothing", headers=header).status_code == 403
+        other.cookies.clear()
+        assert other.post("/nothing", headers=header).status_code == 403
+        third.cookies.set("memory_bank_browser", cookie)
+        assert third.post("/nothing", headers=header).status_code == 403
+        assert form_token(mine.get("/").text) != token, "each page has its own"
+
+
+def test_the_cookie_of_a_browser_is_kept_from_scripts_and_other_sites(
+    writable: httpx2.Client,
+) -> None:
+    cookie = writable.get("/").headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    assert "set-cookie" not in writable.get("/").headers
+
+
+def test_a_dashboard_with_a_token_shows_nothing_without_it(locked: Dashboard) -> None:
+    with locked.client() as client:
+        answer = client.get("/")
+        assert answer.status_code == 401
+        assert "needs its token" in answer.text
+        assert all(client.get(url).status_code == 200 for url in statics(answer.text))
+        for path in ("/notes/facts/bm25", "/nothing", "/static/../notes/facts/bm25", "/static"):
+            assert client.get(path).status_code == 401, path
+        for wrong in ("", TOKEN[:-1], f"{TOKEN}0", "ü", "%00"):
+            assert client.get("/", params={"token": wrong}).status_code == 401, wrong
+        for name in ("Bearer", "Basic"):
+            answer = client.get("/", headers={"authorization": f"{name} {TOKEN}x"})
+            assert answer.status_code == 401
+        assert client.get("/", headers={"cookie": f"memory_bank_access={TOKEN}"}).status_code == 401
+        assert client.get("/", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+def test_the_address_with_the_token_is_opened_once(locked: Dashboard) -> None:
+    with locked.client() as client:
+        answer = client.get("/", params={"token": TOKEN, "a": "1"})
+        assert (answer.status_code, answer.headers["location"]) == (303, "/?a=1")
+        cookie = answer.headers["set-cookie"]
+        assert TOKEN not in cookie
+        assert {"httponly", "samesite=strict"} <= set(cookie.lower().split("; "))
+        assert client.get("/").status_code == 200
+        assert client.post("/?token=" + TOKEN).status_code == 405
+        for path in ("//evil.example/", "/\\evil.example/"):
+            found = client.get(f"{locked.url}{path}?token={TOKEN}").headers["location"]
+            assert re.match(r"/[^/\\]", found), found
+
+
+def test_other_machines_need_the_token(serve: Serve, private_folders: Path) -> None:
+    served = serve(address="0.0.0.0:0")
+    file = private_folders / "state" / "memory-bank" / "http-token"
+    assert served.token_file == str(file)
+    with served.client() as client:
+        assert client.get("/").status_code == 401
+        assert client.get("/", params={"token": file.read_text().strip()}).status_code == 303
+        assert client.get("/").status_code == 200
+
+
+TRAVERSALS = (
+    "..%2f..%2f..%2fetc/passwd",
+    "%2e%2e/%2e%2e/%2e%2e/etc/passwd",
+    "..\\..\\etc\\passwd",
+    "....//....//etc/passwd",
+    "/etc/passwd",
+    "%00",
+    "style.css%00.png",
+    "../app.py",
+    "%2e%2e/templates/home.html",
+)
+
+
+def test_no_file_outside_the_static_ones_is_read(dashboard: httpx2.Client) -> None:
+    style = next(url for url in statics(dashboard.get("/").text) if url.endswith("style.css"))
+    folder = style.removesuffix("style.css")
+    raw = urlsplit(str(dashboard.base_url))
+    for name in TRAVERSALS:
+        assert status_of(raw.port, f"{folder}{name}") == 404, name
+        assert status_of(raw.port, f"/static/{name}") == 404, name
+    assert status_of(raw.port, style) == 200
+    assert status_of(raw.port, style.replace(style.split("/")[2], "0" * 16)) == 404
+
+
+def status_of(port: int | None, target: str, *lines: str) -> int:
+    """Return the status of a request whose target is sent as it is."""
+    with socket.create_connection(("127.0.0.1", port or 0), timeout=30) as line:
+        head = "\r\n".join(
+            [f"GET {target} HTTP/1.1", "Host: localhost", "Connection: close", *lines]
+        )
+        line.sendall(f"{head}\r\n\r\n".encode())
+        return int(line.makefile("rb").readline().split()[1])
+
+
+def test_huge_heads_and_bodies_are_refused(writable: httpx2.Client) -> None:
+    port = urlsplit(str(writable.base_url)).port
+    most = Limits()
+    assert status_of(port, "/", f"X-Long: {'x' * most.head_bytes}") in {400, 431}
+    assert status_of(port, f"/?q={'x' * most.head_bytes}") in {400, 414, 431}
+    header = {"x-csrf-token": form_token(writable.get("/").text)}
+    large = b"x" * (most.body_bytes + 1)
+    assert writable.post("/nothing", content=large, headers=header).status_code == 413
+    pieces = (large[n : n + 2**16] for n in range(0, len(large), 2**16))
+    assert writable.post("/nothing", content=pieces, headers=header).status_code == 413
+    assert writable.get("/").status_code == 200
+
+
+def test_other_methods_of_a_page_are_refused_by_name(writable: httpx2.Client) -> None:
+    header = {"x-csrf-token": form_token(writable.get("/").text)}
+    answer = writable.post("/", headers=header)
+    assert answer.status_code == 405
+    assert "GET" in answer.headers["allow"]

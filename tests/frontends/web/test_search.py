@@ -1,0 +1,303 @@
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.conftest import run_git
+
+from .conftest import LOOKS, Blocking, Dashboard, Look, Serve, serving
+from .payloads import FORBIDDEN, PAYLOADS
+
+QUESTION = "why tantivy and not whoosh"
+
+
+@pytest.fixture(scope="module")
+def shop(new_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dashboard]:
+    """Serve the project with a document, a test and code; no test changes it."""
+    root = tmp_path_factory.mktemp("search")
+    project = Path(shutil.copytree(new_project, root / "project"))
+    texts = {
+        "docs/guide.md": "# Guide\n\n## Building\n\nThe index is built by tantivy.\n",
+        "src/index.py": 'def build_index():\n    """Build the tantivy index."""\n    return 1\n',
+        "tests/test_index.py": "def test_the_tantivy_index_is_built():\n    assert 1\n",
+    }
+    for name, text in texts.items():
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text(text, encoding="utf-8")
+    run_git(project, "add", "-A")
+    run_git(project, "commit", "-qm", "Add a guide")
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
+            patch.setenv(f"XDG_{kind}_HOME", str(root / kind.lower()))
+        with serving(project) as dashboard:
+            yield dashboard
+
+
+@pytest.fixture
+def client(shop: Dashboard) -> Iterator[httpx2.Client]:
+    with shop.client() as client:
+        yield client
+
+
+def searched(client: httpx2.Client, **fields: Any) -> str:
+    """Return the page of a search once the code has been read."""
+    end = time.monotonic() + 30
+    while "being read for the first time" in (text := client.get("/search", params=fields).text):
+        assert time.monotonic() < end
+    return text
+
+
+def titles(page: str) -> list[str]:
+    found = re.findall(r'class="hit-title"[^>]*>(.*?)</a>', page, re.DOTALL)
+    return [re.sub(r"<[^>]*>", "", one).strip() for one in found]
+
+
+def links(page: str) -> list[str]:
+    return re.findall(r'class="hit-title" href="([^"]*)"', page)
+
+
+def chip(page: str, name: str) -> str:
+    """Return a chip as it is written."""
+    found = re.search(rf'<a class="chip" id="{name}".*?</a>', page, re.DOTALL)
+    assert found, name
+    return found[0]
+
+
+def test_each_kind_is_found_with_its_place(client: httpx2.Client) -> None:
+    page = searched(client, q="tantivy index")
+    places = links(page)
+    assert "/notes/decisions/tantivy" in places
+    assert "/code/src/index.py#L1" in places
+    assert "/code/docs/guide.md#L3" in places
+    assert "/code/tests/test_index.py#L1" in places
+    assert '<span class="path">decisions/tantivy.md:8</span>' in page
+    assert re.search(r"<title>tantivy index · Search · project</title>", page)
+
+
+def test_a_hit_tells_why_it_was_found_and_how_far_to_trust_it(client: httpx2.Client) -> None:
+    page = searched(client, q=QUESTION, kind="notes")
+    first = page.split('<li class="hit">')[1]
+    assert titles(first)[0] in {"Tantivy over Whoosh", "Whoosh as the keyword index"}
+    assert '<span class="kind">decision</span>' in first
+    assert "<mark>Tantivy</mark>" in page
+    assert "<mark>Whoosh</mark>" in first
+    assert "badge-human" in first
+    assert re.search(r'aria-label="Likelihood \d+ %, by words \d+ %', first)
+    assert re.search(r'<rect class="words" x="0.0" width="\d+\.\d"', first)
+    assert re.search(r"Likelihood that it answers: 0\.\d\d", first)
+    assert "keyword: its words" in first
+    assert "2026-01-10" in page
+    assert 'Replaced by <a href="/notes/decisions/tantivy">' in page
+
+
+def test_weaker_matches_stand_apart(client: httpx2.Client) -> None:
+    page = searched(client, q="damps long whoosh gateways entirely unrelated", kind="notes")
+    before, _, weaker = page.partition('<h2 id="weaker">Weaker matches</h2>')
+
+    def likelihoods(part: str) -> list[float]:
+        return [float(one) for one in re.findall(r"Likelihood that it answers: (\S+)<", part)]
+
+    assert weaker
+    assert all(one < 0.2 for one in likelihoods(weaker))
+    assert all(one >= 0.2 for one in likelihoods(before))
+    assert len(likelihoods(page)) == len(titles(page)) > 0
+
+
+def test_a_chip_is_the_condition_that_one_can_type(client: httpx2.Client) -> None:
+    page = searched(client, q="whoosh")
+    on = chip(page, "on-type-decision")
+    assert 'href="/search?q=whoosh+type%3Adecision"' in on
+    assert "aria-current" not in on
+    page = searched(client, q="whoosh type:decision")
+    assert set(titles(page)) == {"Tantivy over Whoosh", "Whoosh as the keyword index"}
+    on = chip(page, "on-type-decision")
+    assert 'href="/search?q=whoosh"' in on
+    assert 'aria-current="true"' in on
+    assert "✓" in on
+    assert "remove it" in on
+    page = searched(client, q="whoosh tag:architecture -type:fact in:decisions")
+    assert titles(page) == ["Tantivy over Whoosh"]
+    assert 'href="/search?q=whoosh+tag%3Aarchitecture+-type%3Afact"' in chip(page, "other-2")
+
+
+def test_counts_are_of_the_hits_or_of_the_bank(client: httpx2.Client) -> None:
+    number = r'<span class="count">(\d+)</span>'
+    page = searched(client, q="")
+    assert re.findall(number, chip(page, "on-tag-search")) == ["2"]
+    page = searched(client, q="maintained")
+    assert re.findall(number, chip(page, "on-tag-search")) == ["1"]
+    assert re.findall(number, chip(page, "on-trust-human")) == ["1"]
+
+
+def test_kinds_and_dates_are_chosen_without_javascript(client: httpx2.Client) -> None:
+    page = searched(client, q="tantivy", kind=["docs", "tests"])
+    assert {one.split("/")[2] for one in links(page)} == {"docs", "tests"}
+    assert page.count('<input type="hidden" name="kind" value="docs">') == 2
+    answer = client.get("/search", params={"q": "whoosh since:7d", "dates": "1", "before": "2025"})
+    assert (answer.status_code, answer.headers["location"]) == (
+        303,
+        "/search?q=whoosh+before%3A2025",
+    )
+    page = searched(client, q="whoosh before:2025-07-01")
+    assert titles(page) == ["Whoosh as the keyword index"]
+    assert 'value="2025-07-01"' in page
+
+
+def test_a_date_that_is_none_is_told_at_its_field(client: httpx2.Client) -> None:
+    answer = client.get("/search", params={"q": "whoosh", "dates": "1", "since": "soonish"})
+    assert answer.status_code == 400
+    assert "&#39;soonish&#39; is no time" in answer.text
+    assert 'value="soonish"' in answer.text
+    assert answer.text.count('aria-describedby="date-error"') == 1
+    assert 'value="whoosh"' in answer.text
+
+
+def test_mistakes_in_a_query_are_told_and_it_stays(client: httpx2.Client) -> None:
+    page = searched(client, q="whoosh type:decison")
+    assert "did you mean" in page.lower()
+    assert 'value="whoosh type:decison"' in page
+    page = searched(client, q="whoosh type:decision", kind="symbols")
+    assert "only notes can meet type:" in page
+    answer = client.get("/search", params={"q": "whoosh", "kind": "nothing"})
+    assert answer.status_code == 400
+    assert "there is no kind &#39;nothing&#39;" in answer.text
+    assert 'aria-invalid="true"' in answer.text
+    assert 'value="whoosh"' in answer.text
+
+
+def test_nothing_asked_and_nothing_found_say_what_to_do(client: httpx2.Client) -> None:
+    assert "Ask in your own words" in searched(client)
+    assert "remove a condition" in searched(client, q="zebra type:decision")
+    assert titles(searched(client, q="since:2026-01-01 type:decision")) == ["Tantivy over Whoosh"]
+
+
+def test_a_search_counts_no_access(client: httpx2.Client) -> None:
+    for _ in range(2):
+        page = searched(client, q="tantivy maintained")
+        assert "access:" not in page
+
+
+def test_without_a_repository_notes_alone_are_searched(serve: Serve, tmp_path: Path) -> None:
+    notes = tmp_path / "alone" / ".memories"
+    notes.mkdir(parents=True)
+    (notes / "a.md").write_text("# Whoosh\n\nWhoosh is slow.\n")
+    with serve(cwd=tmp_path / "alone").client() as client:
+        page = searched(client, q="whoosh")
+        assert titles(page) == ["Whoosh"]
+        assert 'id="on-kind-' not in page
+        assert 'id="on-trust-' not in page
+        assert "notice" not in page.split('id="found"')[1]
+        (notes / "a.md").unlink()
+        assert "There are no notes yet" in searched(client, q="whoosh")
+
+
+def test_no_text_leaves_its_place(
+    project: Path, git: Callable[..., str], serve: Serve, look: Look
+) -> None:
+    for number, text in enumerate(PAYLOADS):
+        plain = text.replace("\0", "")
+        quoted = plain.replace("\\", "\\\\").replace('"', '\\"').replace("\u202e", "\\u202e")
+        (project / f".memories/n{number}.md").write_text(
+            f'---\ntype: "{quoted}"\ntags: ["{quoted}"]\nsource_agent: "{quoted}"\n---\n'
+            f"# whoosh {plain}\n\n## {plain}\n\nwhoosh {plain}\n"
+        )
+    texts = "".join(f"def whoosh{n}():\n    {text!r}\n" for n, text in enumerate(PAYLOADS))
+    (project / "src/m0.py").write_text(texts)
+    git(project, "add", "-A")
+    served = serve()
+    with served.client() as client:
+        for query in ["whoosh", *(" ".join(PAYLOADS[start::2]) for start in range(2))]:
+            text = searched(client, q=query, limit=60).lower()
+            assert [one for one in FORBIDDEN if one in text and one != "49"] == [], query
+        text = client.get("/code/src/m0.py").text.lower()
+        assert [one for one in FORBIDDEN if one in text and one != "49"] == []
+    page = look(f"{served.url}/search?limit=100&q=whoosh")
+    assert page.locator("main script, main style, main iframe, main object").count() == 0
+    assert page.locator("main img, main base, main meta, main link").count() == 0
+    assert page.locator("main a:not([href^='/'])").count() == 0
+
+
+def focused(page: Blocking) -> str:
+    found: str = page.evaluate("document.activeElement.id || document.activeElement.textContent")
+    return found.strip()
+
+
+def test_hits_come_as_one_types(shop: Dashboard, client: httpx2.Client, look: Look) -> None:
+    searched(client, q="tantivy")
+    page = look(f"{shop.url}/search")
+    assert focused(page) == "q"
+    page.keyboard.type("whoosh maint", delay=10)
+    page.locator(".hit-title").first.wait_for()
+    page.wait_for_url(re.compile(r"/search\?q=whoosh(\+|%20)maint$"))
+    assert "Tantivy over Whoosh" in page.locator("#found").inner_text()
+    assert re.search(r"\d hit", page.locator("#said").inner_text())
+    assert page.title() == "whoosh maint · Search · project"
+    assert page.evaluate("document.activeElement.value") == "whoosh maint"
+
+
+def test_the_keyboard_leads_from_the_query_to_the_note(shop: Dashboard, look: Look) -> None:
+    page = look(f"{shop.url}/search?q=whoosh&kind=notes")
+    page.keyboard.press("ArrowDown")
+    assert focused(page) != "q", "a search from another page leaves the focus on the page"
+    page.keyboard.press("/")
+    assert focused(page) == "q"
+    page.keyboard.press("ArrowDown")
+    first = focused(page)
+    page.keyboard.press("j")
+    second = focused(page)
+    assert {first, second} == {"Tantivy over Whoosh", "Whoosh as the keyword index"}
+    page.keyboard.press("j")
+    assert focused(page) == second, "the last one stays"
+    page.keyboard.press("k")
+    assert focused(page) == first
+    page.keyboard.press("Escape")
+    assert focused(page) == "q"
+    page.keyboard.type("j")
+    assert page.evaluate("document.activeElement.value").endswith("j")
+    page.locator("#q").fill("whoosh index")
+    page.wait_for_url("**/search?q=whoosh%20index*")
+    page.locator("#found [data-hit]").first.wait_for()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    assert focused(page) == "q"
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/notes/decisions/*")
+
+
+def test_a_chip_changes_the_query_and_going_back_undoes_it(shop: Dashboard, look: Look) -> None:
+    page = look(f"{shop.url}/search?q=bm25+whoosh&kind=notes")
+    page.locator("#on-type-decision").click()
+    page.locator("#on-type-decision[aria-current]").wait_for()
+    assert page.locator("#q").input_value() == "bm25 whoosh type:decision"
+    assert page.url.endswith("/search?q=bm25+whoosh+type%3Adecision&kind=notes")
+    assert page.evaluate("document.activeElement.id") == "on-type-decision"
+    page.locator("#on-kind-docs").click()
+    page.locator("#on-kind-docs[aria-current]").wait_for()
+    assert page.locator("#kept input").count() == 2
+    page.go_back()
+    page.locator("#on-kind-docs:not([aria-current])").wait_for()
+    page.go_back()
+    page.locator("#on-type-decision:not([aria-current])").wait_for()
+    assert page.locator("#q").input_value() == "bm25 whoosh"
+    assert page.locator("header").count() == 1
+
+
+def test_the_page_fits_any_width(project: Path, serve: Serve, look: Look) -> None:
+    long = "averyveryveryverylongwordwithoutanyspace" * 5
+    (project / f".memories/decisions/{'long' * 30}.md").write_text(
+        f"---\ntype: decision\ntags: [{long}]\n---\n# whoosh {long}\n\nwhoosh {long}\n"
+    )
+    served = serve()
+    for width, theme in LOOKS:
+        page = look(f"{served.url}/search?q=whoosh+{long}&kind=notes", width=width, theme=theme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator(".hit").count() > 0
+        assert page.locator("#filters").get_attribute("open") == ("" if width > 900 else None)

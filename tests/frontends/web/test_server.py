@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import importlib.resources
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests import forked
+from tests.frontends.cli.conftest import environment
+
+from .conftest import Serve
+
+
+def test_the_printed_address_is_the_right_one(serve: Serve) -> None:
+    served = serve()
+    assert urlsplit(served.url).port not in {None, 0}
+    with served.client() as client:
+        assert client.get("/").status_code == 200
+
+
+def test_people_get_the_address_with_the_token(project: Path, tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("0123456789abcdef/+0\n")
+    file.chmod(0o600)
+    words = ["serve", "web", "--http", "127.0.0.1:0", "--token-file", str(file)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "memory_bank", *words],
+        cwd=project,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        line = process.stdout.readline()
+        assert line.startswith("serving http://127.0.0.1:")
+        assert line.endswith("/?token=0123456789abcdef%2F%2B0\n")
+        assert "the token is in" in process.stderr.readline()
+        process.terminate()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_it_stops_when_it_is_told_to(serve: Serve, number: int, code: int) -> None:
+    served = serve(stderr=subprocess.PIPE)
+    with served.client() as client:
+        client.get("/")
+        begun = time.monotonic()
+        served.process.send_signal(number)
+        assert served.process.wait(30) == code
+        assert time.monotonic() - begun < 10
+    assert served.process.stderr is not None
+    assert "Traceback" not in served.process.stderr.read()
+
+
+def test_a_port_that_is_taken_is_said_with_the_option_that_helps(
+    serve: Serve, project: Path
+) -> None:
+    address = urlsplit(serve().url).netloc
+    answer = forked.run(
+        [sys.executable, "-m", "memory_bank", "serve", "web", "--http", address],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        env=environment(),
+    )
+    assert answer.returncode == 2
+    assert f"port {address.partition(':')[2]} of 127.0.0.1 is in use" in answer.stderr
+    assert "--http" in answer.stderr
+
+
+def test_a_folder_without_a_bank_gets_a_page_that_says_so(serve: Serve, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with serve(cwd=tmp_path / "empty").client() as client:
+        answer = client.get("/")
+    assert answer.status_code == 404
+    assert "no .memories folder" in answer.text
+    assert str(tmp_path) not in answer.text
+
+
+def test_the_package_has_what_pages_need() -> None:
+    web = importlib.resources.files("memory_bank.frontends.web")
+    for name in (
+        "style.css",
+        "app.js",
+        "theme.js",
+        "live.js",
+        "vendor/htmx.min.js",
+        "vendor/htmx.txt",
+    ):
+        assert (web / "static" / name).is_file(), name
+    assert (web / "templates" / "layout.html").is_file()
+    assert "Zero-Clause BSD" in (web / "static/vendor/htmx.txt").read_text(encoding="utf-8")
+
+
+def test_other_commands_load_nothing_of_it(project: Path) -> None:
+    code = (
+        "import json, sys\n"
+        "from memory_bank.frontends.cli.main import run\n"
+        "run(sys.argv[1:])\n"
+        "print(file=sys.stderr)\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
+    )
+    heavy = {"jinja2", "starlette", "uvicorn", "anyio", "memory_bank.frontends.web"}
+    for words in (["serve", "-h"], ["notes"]):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *words],
+            cwd=project,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert heavy & set(json.loads(done.stderr.splitlines()[-1])) == set(), words

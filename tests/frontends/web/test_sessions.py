@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import html
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from memory_bank.sessions.model import Prompt, Summary
+from tests.session_builder import observation, session, write
+
+from .conftest import LOOKS, Look, Serve
+from .payloads import FORBIDDEN, PAYLOADS
+
+NOW = datetime.now(UTC)
+OBSERVED = "obs-000000000001"
+
+
+@pytest.fixture
+def worked(project: Path) -> Path:
+    """Add two sessions of two agents to the project."""
+    start = NOW - timedelta(hours=2)
+    work = observation(
+        1,
+        "Retry three times",
+        created_at=start,
+        prompt_number=1,
+        discovery_tokens=4000,
+        files_read=(".memories/decisions/tantivy.md",),
+        files_modified=("src/index.py",),
+        facts=("The gateway answers 504",),
+        concepts=("retries",),
+    )
+    prompts = (Prompt("s1", 1, "Mend the job", start), Prompt("s1", 2, "Now rest", start))
+    write(project / ".memories", session("s1", work, prompts=prompts, redactions=2))
+    old = observation(2, "Old work", created_at=NOW - timedelta(days=3))
+    write(project / ".memories", session("s2", old, agent="codex", ended_at=NOW, summary=None))
+    return project
+
+
+def plain(page: str) -> str:
+    """Return the text of a page."""
+    return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", page).split()))
+
+
+def test_the_list_has_days_agents_counts_and_tokens(worked: Path, dashboard: httpx2.Client) -> None:
+    text = plain(dashboard.get("/sessions").text)
+    assert "1 to 2 of 2 sessions" in text
+    assert "Work on s1 goes on" in text
+    assert "claude-code in shop 2 prompts, 1 observation 4,000 tokens of work," in text
+    assert "Please do s2 no summary" in text
+    assert text.index("Work on s1") < text.index("Please do s2")
+
+
+def test_the_list_is_filtered_by_agent_and_date(worked: Path, dashboard: httpx2.Client) -> None:
+    only = dashboard.get("/sessions", params={"agent": "codex"}).text
+    assert "/sessions/s2" in only
+    assert "/sessions/s1" not in only
+    assert '<option value="codex" selected>' in only
+    day = (NOW - timedelta(days=3)).date().isoformat()
+    assert "/sessions/s2" in dashboard.get(f"/sessions?from={day}&to={day}").text
+    none = dashboard.get(f"/sessions?to={(NOW - timedelta(days=9)).date()}").text
+    assert "No session meets these conditions" in none
+    wrong = dashboard.get("/sessions?from=yesterday")
+    assert wrong.status_code == 400
+    assert "yesterday" in wrong.text
+    assert dashboard.get("/sessions?page=99999999999999999999").status_code == 200
+
+
+def test_a_long_list_has_pages(project: Path, dashboard: httpx2.Client) -> None:
+    names = [f"n{number:02}" for number in range(53)]
+    write(project / ".memories", *(session(name) for name in names))
+    first = dashboard.get("/sessions?agent=claude-code").text
+    assert "1 to 50 of 53 sessions" in plain(first)
+    older = re.search(r'href="(/sessions\?agent=claude-code&amp;page=2)"', first)
+    assert older
+    second = dashboard.get(html.unescape(older[1])).text
+    assert "51 to 53 of 53 sessions" in plain(second)
+    assert 'rel="next"' not in second
+
+
+def test_without_sessions_the_page_says_how_to_get_some(dashboard: httpx2.Client) -> None:
+    assert "memory-bank hooks" in dashboard.get("/sessions").text
+
+
+def test_a_session_shows_what_was_asked_done_and_learned(
+    worked: Path, serve: Serve, look: Look
+) -> None:
+    page = look(f"{serve(cwd=worked).url}/sessions/s1#{OBSERVED}")
+    assert page.locator("h1").inner_text() == "Work on s1"
+    facts = page.locator("dl.facts").inner_text().split()
+    assert " ".join(facts).startswith("Prompts 2 Observations 1 Tokens of work 4,000")
+    assert "2 secrets and private texts" in " ".join(facts)
+    first = page.get_by_role("region", name="Prompt 1")
+    assert "Mend the job" in first.inner_text()
+    assert "bugfix" in first.locator(f"#{OBSERVED}").inner_text()
+    assert first.get_by_role("link", name="tantivy").get_attribute("href") == (
+        "/notes/decisions/tantivy"
+    )
+    assert first.get_by_role("link", name="src/index.py").count() == 1
+    assert "Nothing was recorded" in page.get_by_role("region", name="Prompt 2").inner_text()
+    assert page.get_by_role("region", name="Summary").count() == 1
+    assert page.get_by_role("button", name="Make a note").count() == 0
+
+
+def test_an_address_leads_to_an_observation_on_a_later_page(
+    project: Path, serve: Serve, look: Look
+) -> None:
+    work = [observation(n, f"Step {n}", created_at=NOW + timedelta(seconds=n)) for n in range(205)]
+    write(project / ".memories", session("long", *work))
+    page = look(f"{serve().url}/sessions/long#{work[-1].id}")
+    page.get_by_role("heading", name="Step 204").wait_for()
+    assert page.get_by_text("Page 2 of 2").count() == 1
+
+
+def test_an_unknown_session_is_said(dashboard: httpx2.Client) -> None:
+    for name in ("nothing", "<script>alert(1)</script>", "", "../../etc/passwd"):
+        answer = dashboard.get(f"/sessions/{name}")
+        assert answer.status_code == 404, name
+        assert "<script>alert" not in answer.text
+
+
+def test_an_observation_is_made_a_note_there(worked: Path, serve: Serve, look: Look) -> None:
+    served = serve("--write", cwd=worked)
+    page = look(f"{served.url}/sessions/s1")
+    first = page.locator(f"#{OBSERVED}")
+    first.get_by_text("Make a note of it").click()
+    first.get_by_label("Path").fill("decisions/tantivy")
+    first.get_by_role("button", name="Make a note").click()
+    first.get_by_role("alert").wait_for()
+    assert "decisions/tantivy" in first.get_by_role("alert").inner_text()
+    assert first.get_by_label("Path").input_value() == "decisions/tantivy"
+    first.get_by_label("Path").fill("decisions/retry")
+    first.get_by_label("Type").fill("decision")
+    first.get_by_role("button", name="Make a note").click()
+    made = first.get_by_role("link", name="decisions/retry.md")
+    made.wait_for()
+    assert made.get_attribute("href") == "/notes/decisions/retry"
+    assert "type: decision" in (worked / ".memories/decisions/retry.md").read_text()
+    summary = page.get_by_role("region", name="Summary")
+    summary.get_by_text("Make a note of it").click()
+    summary.get_by_role("button", name="Make a note").click()
+    summary.get_by_role("link", name="work-on-s1").wait_for()
+
+
+def test_a_note_is_made_only_by_a_form_of_the_dashboard_that_writes(
+    worked: Path, dashboard: httpx2.Client, writable: httpx2.Client
+) -> None:
+    form = {"of": OBSERVED}
+    assert dashboard.post("/sessions/s1", data=form).status_code == 405
+    writable.get("/sessions/s1")
+    assert writable.post("/sessions/s1", data=form).status_code == 403
+    page = writable.get("/sessions/s1").text
+    token = re.search(r'name="csrf_token" value="([^"]+)"', page)
+    assert token
+    made = writable.post("/sessions/s1", data={**form, "csrf_token": token[1]})
+    assert made.status_code == 303
+    assert made.headers["location"] == f"/sessions/s1?at={OBSERVED}#{OBSERVED}"
+    wrong = writable.post("/sessions/s1", data={"of": "7", "csrf_token": token[1]})
+    assert wrong.status_code == 400
+
+
+def test_the_pages_fit_widths_and_themes(worked: Path, serve: Serve, look: Look) -> None:
+    url = serve("--write", cwd=worked).url
+    for width, theme in LOOKS:
+        page = look(f"{url}/sessions", width=width, theme=theme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.goto(f"{url}/sessions/s1")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_no_text_of_a_session_can_run(project: Path, serve: Serve, look: Look) -> None:
+    every = "\n".join(PAYLOADS)
+    work = [
+        observation(
+            n, text, created_at=NOW, subtitle=text, narrative=every, facts=(text,),
+            concepts=(text,), files_read=(text,), files_modified=(text,), prompt_number=1,
+        )
+        for n, text in enumerate(PAYLOADS, 1)
+    ]  # fmt: skip
+    texts = dict.fromkeys(("request", "investigated", "learned", "completed", "next_steps"), every)
+    summary = Summary("", "s1", "shop", NOW, notes=every, files_read=PAYLOADS, **texts)
+    made = session(
+        "s1", *work, project=PAYLOADS[0], agent=PAYLOADS[2], summary=summary,
+        prompts=(Prompt("s1", 1, every, NOW),),
+    )  # fmt: skip
+    write(project / ".memories", made)
+    served = serve("--write")
+    for path in ("/sessions", "/sessions/s1"):
+        page = look(f"{served.url}{path}")
+        assert page.locator("h1").count() == 1
+        with served.client() as client:
+            content = client.get(path).text.casefold()
+        for part in FORBIDDEN[:-1]:
+            assert part not in content, f"{path}: {part}"

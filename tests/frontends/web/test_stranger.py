@@ -1,0 +1,83 @@
+"""Someone who has never seen the project asks it, by clicks and typing only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from .conftest import Blocking, Look, Serve
+
+Git = Callable[..., str]
+CLAUDE = "Co-authored-by: Claude <noreply@anthropic.com>"
+QUESTION = "Why are prices integers?"
+PRICES = """---
+type: decision
+tags: [prices]
+---
+# Amounts of money are kept in cents
+
+Floats lost a cent in every tenth order, so amounts are integers. See [[src/prices.py#total]].
+"""
+CURRENCY = """---
+type: decision
+tags: [prices]
+supersedes: "[[decisions/euro]]"
+---
+# Each amount has a currency
+
+Shops outside the euro joined.
+"""
+
+
+@pytest.fixture
+def shop(project: Path, git: Git) -> Path:
+    """Add decisions: one of an agent, reviewed, whose code changed; one that replaces another."""
+    notes = project / ".memories/decisions"
+    (project / "src/prices.py").write_text("def total(items):\n    return sum(items)\n")
+    (notes / "cents.md").write_text(PRICES)
+    (notes / "euro.md").write_text("---\ntype: decision\n---\n# All amounts are euros\n\nSimple.\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", f"Keep amounts in cents (#7)\n\n{CLAUDE}")
+    (notes / "currency.md").write_text(CURRENCY)
+    (project / "src/prices.py").write_text("def total(items):\n    return sum(items) + 1\n")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Add shipping to the total")
+    return project
+
+
+def words(page: Blocking, name: str) -> str:
+    return " ".join(page.get_by_role("region", name=name).inner_text().split())
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_stranger_asks_and_learns_why_who_and_whether_it_holds(
+    shop: Path, serve: Serve, look: Look, width: int
+) -> None:
+    page = look(serve(cwd=shop).url, width=width)
+    page.get_by_role("searchbox").click()
+    page.keyboard.type(QUESTION)
+    page.get_by_role("button", name="Search", exact=True).click()
+    page.get_by_role("link", name="Amounts of money are kept in cents").first.click()
+    page.wait_for_url("**/notes/decisions/cents*")
+    assert "Floats lost a cent in every tenth order" in page.locator("main").inner_text()
+    page.get_by_text("Written by").first.wait_for()
+    said = words(page, "Who wrote it, and whether it still holds")
+    assert "Written by Test with Claude on " in said
+    assert "reviewed in #7" in said
+    assert "src/prices.py#total changed since" in said
+    assert "Add shipping to the total" in said, "what changed it"
+    page.get_by_role("link", name="1 commit").click()
+    page.get_by_role("heading", name="Keep amounts in cents").wait_for()
+
+
+def test_a_stranger_learns_that_a_decision_was_replaced(
+    shop: Path, serve: Serve, look: Look
+) -> None:
+    page = look(serve(cwd=shop).url)
+    decisions = page.get_by_role("region", name="Latest decisions")
+    decisions.get_by_role("link", name="All amounts are euros").click()
+    page.get_by_text("Superseded by").wait_for()
+    page.get_by_role("link", name="Each amount has a currency").first.click()
+    assert "Shops outside the euro joined" in page.locator("main").inner_text()
