@@ -1,0 +1,91 @@
+"""What docs/review.md shows is what the example's pull request gives.
+
+After a change that is meant, write it anew with UPDATE_TRANSCRIPTS=1 and read the difference.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from memory_bank import plugins
+from tests.command_lines import typed
+from tests.review_example import Example, build
+
+PAGE = Path(__file__).parents[1] / "docs" / "review.md"
+_FENCE = re.compile(r"^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+pytestmark = pytest.mark.skipif(
+    "review" not in plugins.names("frontends.cli.commands"), reason="there is no command `review`"
+)
+
+
+@pytest.fixture
+def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Example:
+    found = build(tmp_path / "shop")
+    monkeypatch.chdir(found.folder)
+    monkeypatch.setenv("MEMORY_BANK_EMBEDDER", "none")
+    return found
+
+
+def shown(example: Example, form: str) -> str:
+    text, code = typed(f"memory-bank review {example.base}..{example.head} --format {form}")
+    assert code in {0, 1}, text
+    if form == "sarif":
+        return f"```json\n{first_result(text)}\n```\n"
+    return text if form == "markdown" else f"```\n{text}```\n"
+
+
+def first_result(text: str) -> str:
+    (run,) = json.loads(text)["runs"]
+    (rule, *_), (result, *_) = run["tool"]["driver"]["rules"], run["results"]
+    return json.dumps({"rules": [rule], "results": [result]}, indent=2)
+
+
+def test_the_commits_of_the_example_are_the_same_each_time(
+    example: Example, tmp_path: Path
+) -> None:
+    again = build(tmp_path / "again")
+    assert (again.base, again.head) == (example.base, example.head)
+
+
+@pytest.mark.parametrize("form", ["markdown", "github", "sarif"])
+def test_the_page_shows_what_the_command_prints(example: Example, form: str) -> None:
+    found = shown(example, form)
+    page = PAGE.read_text(encoding="utf-8")
+    start = f"<!-- example {form} -->\n"
+    before, _, rest = page.partition(start)
+    told, end, after = rest.partition("<!-- /example -->\n")
+    if os.environ.get("UPDATE_TRANSCRIPTS"):
+        PAGE.write_text(f"{before}{start}{found}{end}{after}", encoding="utf-8")
+    assert found == told
+
+
+def test_the_job_for_gitlab_writes_its_report(example: Example) -> None:
+    jobs: list[dict[str, Any]] = [yaml.safe_load(text) for text in _FENCE.findall(PAGE.read_text())]
+    (job,) = (one["memory-review"] for one in jobs if "memory-review" in one)
+    _install, *script = job["script"]
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("the job is for bash")
+    given = {"CI_MERGE_REQUEST_DIFF_BASE_SHA": example.base, "CI_COMMIT_SHA": example.head}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(
+        [bash, "-e", "-c", "\n".join(script)], env={**os.environ, **given, "PATH": path}, check=True
+    )
+    report = json.loads(Path(job["artifacts"]["reports"]["codequality"]).read_text())
+    places = {one["location"]["path"] for one in report}
+    assert ".memories/facts/vat.md" in places
+    for one in report:
+        assert set(one) == {"description", "check_name", "fingerprint", "severity", "location"}
+        assert one["severity"] in {"info", "minor", "major", "critical", "blocker"}
+    assert len({one["fingerprint"] for one in report}) == len(report)
