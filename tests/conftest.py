@@ -45,6 +45,17 @@ def pytest_xdist_auto_num_workers() -> int:
     return 1 + (len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say loudly that no browser was there: else nobody would miss its tests."""
+    reasons = (str(one.longrepr) for one in terminalreporter.stats.get("skipped", ()))
+    count = sum("NO CHROMIUM" in reason for reason in reasons)
+    if count:
+        terminalreporter.section("NO CHROMIUM", red=True, bold=True)
+        terminalreporter.line(
+            f"{count} tests of the dashboard in a browser were skipped: install it"
+        )
+
+
 SHARED = Path(__file__).parents[2] / "shared"
 
 
@@ -203,7 +214,7 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
 def for_anyone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Open the way to a test's folder for a process that gave up root's rights."""
     for place in (tmp_path, *tmp_path.parents[:3]):
-        place.chmod(0o755)
+        place.chmod(place.stat().st_mode | 0o755)  # the last one may be that of all users
     for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
         (tmp_path / kind).mkdir()
         (tmp_path / kind).chmod(0o777)

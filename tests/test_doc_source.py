@@ -27,7 +27,7 @@ def docs(project: Path) -> Path:
 def source(root: Path, *without: str) -> DocSource:
     tree = WorkTree(root, max_bytes=1_000_000)
     return DocSource(
-        tree, lambda: tree.scan(lambda path: path.endswith(".md")).files, without=without
+        tree, lambda: tree.scan().only(lambda path: path.endswith(".md")).files, without=without
     )
 
 

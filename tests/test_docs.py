@@ -151,7 +151,8 @@ def test_settings_and_their_page_agree() -> None:
         shown = f'"{default}"' if isinstance(default, str) else str(default).lower()
         shown = json.dumps(default) if isinstance(default, tuple) else shown
         variable = f"MEMORY_BANK_{name.removeprefix('memory.').replace('.', '_')}".upper()
-        assert [f"`{shown}`", f"`{variable}`"] == [cell.strip() for cell in row.split("|")[2:4]]
+        variable = "—" if meta.table else f"`{variable}`"
+        assert [f"`{shown}`", variable] == [cell.strip() for cell in row.split("|")[2:4]]
         private = "**private**" in row or "All of it is **private**" in section_of(text, name)
         assert private == meta.private, name
         assert all(f"`{choice}`" in row for choice in meta.choices), name

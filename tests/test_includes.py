@@ -224,7 +224,7 @@ def test_they_are_no_duplicates(bank: Bank, repository: Path) -> None:
     text = (repository / "CLAUDE.md").read_text()
     done = remember(bank, text, name="guide")
     assert (done.action, done.path, done.same_as) == ("created", "guide.md", None)
-    assert not [one for one in doctor(bank).findings if one.rule == "equal-notes"]
+    assert not [one for one in doctor(bank).findings if one.rule == "same-content"]
     long = "The quick brown kestrel jumps over every lazy osprey of the northern marsh at noon."
     write(repository, {"docs/adr/long.md": f"{long}\n"})
     assert remember(bank, f"{long} Twice.", name="long").similar_to is None

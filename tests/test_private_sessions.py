@@ -33,7 +33,8 @@ from memory_bank.actions.trash import delete, empty_trash, trash
 from memory_bank.errors import BadName, Busy, NoteExists, StorageFailed
 from memory_bank.layout import GITIGNORE
 from memory_bank.locks import locked
-from memory_bank.notes import store as stores
+from memory_bank.notes import write_lock
+from memory_bank.notes.store import Store
 
 Git = Callable[..., str]
 Opening = Callable[..., Bank]
@@ -129,7 +130,9 @@ def test_a_write_waits_for_that_of_another_work_tree(
 ) -> None:
     path = session_note(bank, X).path
     other = opening(tree)
-    monkeypatch.setattr(stores, "locked", lambda folder, **how: locked(folder, **how | {"wait": 0}))
+    monkeypatch.setattr(
+        write_lock, "locked", lambda folder, **how: locked(folder, **how | {"wait": 0})
+    )
     with bank.store.writing(path):
         for change in (
             lambda: append(other, path, "More"),
@@ -243,14 +246,14 @@ def test_a_move_whose_links_cannot_follow_is_made_and_says_so(
     bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noted = session_note(bank, f"{X} See [[facts/bm25]].")
-    apply = stores.Store._apply
+    apply = Store._apply
 
-    def fail(self: stores.Store, root: object, changes: object) -> None:
+    def fail(self: Store, root: object, changes: object) -> None:
         if root is self.roots.private:
             raise StorageFailed("the disk is full")
         apply(self, root, changes)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(stores.Store, "_apply", fail)
+    monkeypatch.setattr(Store, "_apply", fail)
     done = rename(bank, "facts/bm25", "facts/ranking")
     assert done.path == "facts/ranking.md"
     assert noted.path not in done.relinked
