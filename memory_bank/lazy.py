@@ -9,10 +9,14 @@ the package names under `TYPE_CHECKING`.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 from typing import cast
+
+_PAUSES = (0.01, 0.1, 0.5, 1.0)
+"""Seconds to wait for the import of another thread, one after another."""
 
 
 def modules_of(package: str) -> Callable[[str], ModuleType]:
@@ -20,13 +24,29 @@ def modules_of(package: str) -> Callable[[str], ModuleType]:
 
     def imported(name: str) -> ModuleType:
         try:
-            return import_module(f"{package}.{name}")
+            return _imported(f"{package}.{name}")
         except ModuleNotFoundError as error:
             if error.name != f"{package}.{name}":
                 raise  # what the module imports is missing
             raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
 
     return imported
+
+
+def _imported(name: str) -> ModuleType:
+    """Import a module; again after a pause, if two threads wait for each other's imports.
+
+    Python raises an error in one of two threads of which one imports a package that imports its
+    module, as `html` does with `html.entities`, and the other one that module.
+    """
+    for pause in _PAUSES:
+        try:
+            return import_module(name)
+        except RuntimeError as error:
+            if type(error).__name__ != "_DeadlockError":
+                raise
+            time.sleep(pause)
+    return import_module(name)
 
 
 def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
