@@ -192,7 +192,7 @@ def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:
 def _relinked(
     bank: Bank, moves: Mapping[str, str], *, gone: bool = False
 ) -> tuple[list[Change], tuple[LinkShown, ...]]:
-    """Return the changes that rewrite links to moved notes, and the notes' own relative links.
+    """Return the changes that rewrite the links to notes that move, and their own relative links.
 
     Also returns the links in included files, which are not rewritten.
     """

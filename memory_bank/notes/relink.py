@@ -1,4 +1,4 @@
-"""Change the targets of links in a note's text, and no other character."""
+"""Rewrite the links in a note's text to notes that move, and change no other character."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNSAFE_BARE = re.compile(rf"{_UNSAFE.pattern}|\s")
 
 
 def relink(text: str, rename: Callable[[Link], str | None], body_start: int | None = None) -> str:
-    """Replace the target of each link for which `rename` returns another one.
+    """Rewrite the links of a note to what has moved: those for which `rename` returns a target.
 
     A link keeps its heading, block, text, title, angle brackets, percent-encoding, and its `.md` or
     the lack of it. In front matter, which ends at `body_start`, wikilinks are replaced. Raises
