@@ -152,22 +152,6 @@ class FileCommits:
                 return tuple(found)
             name = renamed
 
-    def last_change(self, path: str, rev: str = "HEAD") -> str:
-        """Return the last commit up to a revision that changed a file; empty if there is none.
-
-        Only HEAD is answered from the cache.
-        """
-        if rev == "HEAD":
-            self.refresh()
-            if self.known:
-                return next((change.commit.id for change in self.of(path)), "")
-        tree = git.worktree(self._folder)
-        if tree is None or rev.startswith("-"):
-            return ""
-        below = git.below_tree(tree, self._folder) + path
-        asked = ("log", "-1", *git.ORDINARY, "--format=%H", "--end-of-options", rev, "--", below)
-        return (run(tree, *asked) or "").strip()
-
     def lines(self, path: str, seconds: float) -> list[str] | None:
         """Return the commit of each line of a file as of HEAD; None if git can't say in time."""
         tree = self.tree

@@ -138,12 +138,6 @@ def in_file(table: CodeDatabase, path: str) -> list[SymbolRow]:
     return table.symbols("f.path = ?", path)
 
 
-def symbol_at(table: CodeDatabase, path: str, line: int) -> SymbolRow | None:
-    """Return the innermost symbol of a file whose lines have a 1-based line; None if none has."""
-    rows = table.symbols("f.path = ? AND s.line <= ? AND s.end_line > ?", path, line, line)
-    return min(rows, key=lambda one: one.symbol.end_line - one.symbol.line, default=None)
-
-
 def files_named(table: CodeDatabase, path: str) -> list[str]:
     """Return the file of a path, else those whose paths end so."""
     wanted = path.replace("\\", "/").removeprefix("./").strip("/")

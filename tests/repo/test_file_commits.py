@@ -68,9 +68,8 @@ def test_renames_merges_and_pull_requests(root: Path, git: Git) -> None:
     ]  # fmt: skip
     assert [request(found, one) for one in (spoof, moved, side, squash)] == [7, 7, 0, 9]
     assert found.of("b.md")[1].commit.co_authors == (("Claude", "noreply@anthropic.com"),)
-    assert found.last_change("b.md") == squash
-    assert found.last_change("b.md", "HEAD~1") == moved
-    assert found.last_change("gone.md") == found.last_change("b.md", "--all") == ""
+    assert found.of("b.md")[0].commit.id == squash
+    assert found.of("gone.md") == ()
     again = FileCommits(root / "notes", lambda: root.parent / "cache.db")
     assert not again.refresh()
     assert again.of("b.md") == found.of("b.md")
@@ -91,7 +90,7 @@ def test_a_merge_that_changes_a_file_itself_is_one_of_its_commits(root: Path, gi
     found = read(root)
     assert subjects(found, "a.md")[0] == "Merge it"
     assert len(found.of("a.md")[0].commit.parents) == 2
-    assert found.last_change("a.md") == merge
+    assert found.of("a.md")[0].commit.id == merge
 
 
 def test_no_text_of_a_commit_passes_for_another(root: Path, git: Git) -> None:
@@ -135,7 +134,7 @@ def test_what_git_can_not_say_is_no_error(
     commit(git, root, "Two", a="2")
     if kind == "no git":
         monkeypatch.setenv("PATH", "")
-        assert read(root).last_change("a.md") == ""
+        assert read(root).of("a.md") == ()
         return
     clone = root.parent / "clone"
     git(root, "clone", "-q", "--depth", "1", root.as_uri(), str(clone))

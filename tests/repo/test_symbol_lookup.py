@@ -11,7 +11,6 @@ from memory_bank.errors import SymbolNotFound
 from memory_bank.repo.symbol_lookup import (
     in_file,
     last_name,
-    symbol_at,
     symbol_named,
     symbols_matching,
     symbols_meant,
@@ -133,12 +132,9 @@ def test_matching_symbols_come_by_closeness(table: SymbolTable) -> None:
     assert matching(path="shop/", languages=["ruby"]) == []
 
 
-def test_symbols_of_a_file_and_at_a_line(table: SymbolTable) -> None:
+def test_symbols_of_a_file_are_in_the_order_of_lines(table: SymbolTable) -> None:
     found = in_file(table, "shop/orders.py")
     assert [one.symbol.line for one in found] == sorted(one.symbol.line for one in found)
-    place = symbol_named(table, "Order.place")
-    assert symbol_at(table, "shop/orders.py", place.symbol.line + 1) == place
-    assert symbol_at(table, "shop/orders.py", 1) is None
 
 
 @pytest.mark.parametrize("name", ["describe", "describe()", " describe "])

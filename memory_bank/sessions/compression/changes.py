@@ -98,24 +98,3 @@ def of_patch(text: str) -> Iterator[FileChange]:
 def _patched(path: str, action: Action, moved: str, lines: list[str]) -> FileChange:
     change = of_lines(path, lines, "move" if moved else action)
     return FileChange(path, change.action, change.removed, change.added, change.kept, moved)
-
-
-def of_unified(text: str) -> Iterator[FileChange]:
-    """Yield the changes of a unified diff; without names of files, one of an empty path."""
-    path, old, lines = "", "", list[str]()
-    for line in islice(text.splitlines(), _MOST_LINES):
-        if line.startswith("--- "):
-            if lines:
-                yield of_lines(path, lines)
-            old, path, lines = _name(line), "", []
-        elif line.startswith("+++ "):
-            path = _name(line) if _name(line) != "/dev/null" else old
-        elif line[:1] in ("+", "-", " ", "@"):
-            lines.append(line)
-    if lines:
-        yield of_lines(path, lines)
-
-
-def _name(line: str) -> str:
-    name = line[4:].partition("\t")[0].strip()
-    return name[2:] if name.startswith(("a/", "b/")) else name
