@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -195,3 +196,30 @@ def test_the_readme_has_the_line_that_ci_runs() -> None:
 @pytest.mark.parametrize("page", pages())
 def test_nothing_is_said_of_the_machine_it_was_written_on(page: Path) -> None:
     assert not re.findall(r"/(?:tmp|work|home|root|opt)/\S+", page.read_text(encoding="utf-8"))
+
+
+def test_the_architecture_has_every_layer_in_order() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    block = text.partition("```text\n")[2].partition("```")[0]
+    shown = [re.split(r" {2,}", line)[0] for line in block.splitlines()]
+    rules = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (layers,) = (
+        one["layers"] for one in rules["tool"]["importlinter"]["contracts"] if "layers" in one
+    )
+    order = [layer.replace("memory_bank.", "").split(" | ") for layer in layers]
+    place = {name: at for at, names in enumerate(order) for name in names}
+    named = [name for names in shown for name in names.split(" | ")]
+    assert sorted(named) == sorted(place)
+    assert [place[name] for name in named] == sorted(place[name] for name in named)
+    package = (ROOT / "memory_bank").glob("[!_]*")
+    assert {one.stem for one in package if one.suffix in ("", ".py")} | {"__main__"} == set(place)
+
+
+def test_the_architecture_names_files_that_exist() -> None:
+    text = _FENCE.sub("", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    named = re.findall(r"`((?:[a-z_]+/)*[a-z_]+\.py|(?:[a-z_]+/)+)`", text)
+    files = [file for top in ("memory_bank", "tests") for file in (ROOT / top).rglob("*.py")]
+    known = "".join(f"/{file.relative_to(ROOT).as_posix()}\n" for file in files)
+    ends = [f"/{name}" if name.endswith("/") else f"/{name}\n" for name in named]
+    derived = {"/keyword/", "/notes/", "/vectors/"}  # folders of the index
+    assert [end for end in ends if end not in known and end not in derived] == []
