@@ -31,7 +31,8 @@ from memory_bank.actions.ask_results import (
 from memory_bank.errors import BadInput, MemoryBankError, NoBank, NoRepository
 from memory_bank.search import kinds as fusing
 from memory_bank.search import snippets
-from memory_bank.setting_sections import MODES, Search
+from memory_bank.setting_sections import BANK, MODES, Search
+from memory_bank.shared.engine import REASONS
 
 if TYPE_CHECKING:
     from memory_bank.actions.recall import Recalled, RecalledNote
@@ -109,11 +110,13 @@ def explained(
     include: Sequence[str] = INCLUDE,
     *,
     mode: str | None = None,
+    scope: str = BANK,
     refresh_code: bool = True,
     progress: Progress | None = None,
 ) -> Explained:
     """Return what `ask` returns, with the reasons; no access is counted.
 
+    `scope` says where notes are searched, as for `recall`; the rest is of this repository.
     Without `refresh_code`, the code is searched as it was indexed last: by a thread, for example.
     """
     wanted = _checked(include)
@@ -121,7 +124,7 @@ def explained(
         raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
     limit = min(max(limit, 1), MOST)
     query = query.encode("utf-8", "replace").decode()  # an argument may be no UTF-8
-    asked = _Asked(query, limit, mode, refresh_code, progress)
+    asked = _Asked(query, limit, mode, scope, refresh_code, progress)
     found = _searched(bank, codebase, wanted, asked)
     if COUPLING in wanted and codebase is not None and any(one.results for one in found.values()):
         results = with_coupling(codebase, {kind: one.results for kind, one in found.items()})
@@ -170,6 +173,7 @@ class _Asked(NamedTuple):
     query: str
     limit: int
     mode: str | None
+    scope: str
     refresh_code: bool
     progress: Progress | None
 
@@ -217,17 +221,23 @@ def _notes(bank: Bank | None, asked: _Asked) -> _Found:
     if bank is None:
         return _Found(absent="there is no bank here")
     answer: Recalled = recalling.recall(
-        bank, asked.query, asked.limit, asked.mode, count_access=False, progress=asked.progress
+        bank,
+        asked.query,
+        asked.limit,
+        asked.mode,
+        count_access=False,
+        scope=asked.scope,
+        progress=asked.progress,
     )
     results = [
         NoteResult(
-            id=note.note_id or note.path,
+            id=_place(note, note.note_id or note.path),
             title=note.title or None,
             snippet=note.snippet,
             relevance_score=note.relevance_score,
             tags=note.tags,
             source_type=note.source_type,
-            path=note.path,
+            path=_place(note, note.path),
             line=note.line,
         )
         for note in answer.notes
@@ -235,11 +245,17 @@ def _notes(bank: Bank | None, asked: _Asked) -> _Found:
     return _Found(
         results,
         answer.mode_used,
-        answer.fallback_reason or "",
+        "" if answer.fallback_reason in REASONS else answer.fallback_reason or "",
         problem=answer.problem or "",
         notes={one.id: note for one, note in zip(results, answer.notes, strict=True)},
         notices=answer.notices,
     )
+
+
+def _place(note: RecalledNote, name: str) -> str:
+    """Return a name of a note that no note of another bank has."""
+    origin = note.origin
+    return name if origin is None else f"{origin.repository}:{origin.bank}:{name}"
 
 
 def _code(codebase: Codebase, lane: Lane, asked: _Asked) -> _Found:

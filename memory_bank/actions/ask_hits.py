@@ -22,15 +22,18 @@ from memory_bank.actions.ask_results import (
     file_of,
     line_of,
 )
+from memory_bank.actions.search_scopes import scope_of, scopes_of
 from memory_bank.manifest import filters
 from memory_bank.notes import secrets
 from memory_bank.search import likelihood, snippets
 from memory_bank.search.periods import moment
 from memory_bank.search.query import parse
 from memory_bank.search.query_edit import Written, with_condition, without, written
+from memory_bank.setting_sections import BANK, BOTH, SHARED
+from memory_bank.shared.conditions import ACROSS
 
 if TYPE_CHECKING:
-    from memory_bank.actions.recall import RecalledNote
+    from memory_bank.actions.recalled import Origin, RecalledNote
     from memory_bank.bank import Bank
     from memory_bank.code_search import CodeHit
     from memory_bank.codebase import Codebase
@@ -83,6 +86,8 @@ class Hit(NamedTuple):
     superseded_by: str = ""
     agent: str = ""
     """The agent that its front matter names as its source."""
+    origin: Origin | None = None
+    """Where it is, if it is not in the bank that was asked."""
 
 
 class Found(NamedTuple):
@@ -93,12 +98,17 @@ class Found(NamedTuple):
     weaker: tuple[Hit, ...] = ()
     """Those too unlikely for an answer."""
     fallback_reason: str = ""
+    """Why it was not searched by meaning."""
     remarks: tuple[str, ...] = ()
     """How the query was read, what may be mistyped, and what could not be searched."""
     conditions: tuple[Written, ...] = ()
     choices: Choices = Choices()
     more: bool = False
     """Whether there may be more hits than were asked for."""
+    scope: str = BANK
+    """Where notes were looked for; see `recall`."""
+    scopes: tuple[str, ...] = ()
+    """Where they can be; empty if in the bank only."""
 
 
 def ask_hits(
@@ -108,16 +118,21 @@ def ask_hits(
     limit: int = 20,
     kinds: Sequence[str] = (),
     *,
+    scope: str = "",
     refresh_code: bool = True,
 ) -> Found:
     """Return what answers a question, of some kinds, by default of all; no access is counted.
 
-    Conditions that only notes can meet leave out the other kinds. An empty query finds nothing, but
-    has choices. `refresh_code` is as for `explained`. Raises BadInput for an unknown kind.
+    Conditions that only notes can meet leave out the other kinds, and so does the scope `shared`:
+    the rest is of this repository. An empty scope is that of the settings. An empty query finds
+    nothing, but has choices. `refresh_code` is as for `explained`. Raises BadInput for an unknown
+    kind or scope.
     """
-    known = bank.read(lambda view: filters.fields(view.manifest)) if bank and ":" in query else ()
+    scope = scope_of(bank, scope)
+    known = _keys(bank, scope) if ":" in query else frozenset()
     conditions = written(query, {*known, *_OF_CODE} if codebase else known)
-    wanted, remark = _kinds(kinds, conditions, known)
+    wanted, remark = _kinds(kinds, conditions, known, shared=scope == SHARED)
+    can = scopes_of(bank) if bank else ()
     if not query.strip() or not wanted:
         if bank is not None:
             with bank.lock:
@@ -127,11 +142,13 @@ def ask_hits(
             remarks=(remark,) if remark else (),
             conditions=conditions,
             choices=choices(bank, query, conditions, (), tuple(known)),
+            scope=scope,
+            scopes=can,
         )
-    if not kinds:  # what isn't there isn't missed
-        there = {NOTES} if codebase is None else set(INCLUDE) - ({NOTES} if bank is None else set())
-        wanted = tuple(one for one in wanted if one in there) or wanted
-    answer = asking.explained(bank, codebase, query, limit, wanted, refresh_code=refresh_code)
+    wanted = wanted if kinds else _there(wanted, bank, codebase)
+    answer = asking.explained(
+        bank, codebase, query, limit, wanted, scope=scope, refresh_code=refresh_code
+    )
     words = parse(query, known).question.text
     allowed = bank.settings.secrets.allow if bank else ()
     hits = [_hit(one, answer, words, allowed) for one in answer.answer.results]
@@ -145,7 +162,23 @@ def ask_hits(
         conditions,
         choices(bank, query, conditions, hits, tuple(known)),
         len(hits) >= limit,
+        scope,
+        can,
     )
+
+
+def _there(
+    wanted: tuple[str, ...], bank: Bank | None, codebase: Codebase | None
+) -> tuple[str, ...]:
+    """Leave out kinds that aren't there, and aren't missed."""
+    there = {NOTES} if codebase is None else set(INCLUDE) - ({NOTES} if bank is None else set())
+    return tuple(one for one in wanted if one in there) or wanted
+
+
+def _keys(bank: Bank | None, scope: str) -> frozenset[str]:
+    """Return the keys of conditions on notes that depend on the bank and on where is searched."""
+    of_bank = bank.read(lambda view: filters.fields(view.manifest)) if bank else frozenset()
+    return frozenset(of_bank) | (ACROSS if scope in {SHARED, BOTH} else frozenset())
 
 
 def dates_of(conditions: Sequence[Written]) -> dict[str, str]:
@@ -169,7 +202,11 @@ def with_date(query: str, key: str, value: str) -> str:
 
 
 def _kinds(
-    kinds: Sequence[str], conditions: Sequence[Written], fields: Iterable[str]
+    kinds: Sequence[str],
+    conditions: Sequence[Written],
+    fields: Iterable[str],
+    *,
+    shared: bool,
 ) -> tuple[tuple[str, ...], str]:
     """Return the kinds that can meet the conditions, and a remark if others were left out."""
     keys = {one.key for one in conditions}
@@ -178,12 +215,16 @@ def _kinds(
     possible = tuple(
         one for one in INCLUDE if not (of_notes and one != NOTES) and not (of_code and one == NOTES)
     )
+    if shared:
+        possible = tuple(one for one in possible if one == NOTES)
     wanted = tuple(one for one in possible if one in kinds or not kinds)
     unknown = [one for one in kinds if one not in INCLUDE]
     if unknown:
         return (*wanted, *unknown), ""  # the search says which there are
     if wanted:
         return wanted, ""
+    if shared and not of_code:
+        return (), "other repositories share their notes only: choose this kind, or another scope"
     who = "notes" if of_notes else "code"
     named = ", ".join(f"{key}:" for key in sorted(of_notes or of_code))
     return (), f"only {who} can meet {named}: choose another kind, or remove the condition"
@@ -234,6 +275,7 @@ def _note(note: RecalledNote, result: NoteResult, words: str) -> Hit:
         stale=note.stale,
         superseded_by=note.superseded_by or "",
         agent=note.source_agent,
+        origin=note.origin,
     )
 
 

@@ -18,7 +18,7 @@ from memory_bank.errors import BadInput
 from memory_bank.qrels import Qrels
 from memory_bank.search import metrics
 from memory_bank.search.hits import Reason
-from memory_bank.setting_sections import MODES
+from memory_bank.setting_sections import BANK, MODES
 
 if TYPE_CHECKING:
     from memory_bank.index.report import Progress
@@ -182,7 +182,9 @@ def _run_queries(
     fallback: str | None = None
     started = time.perf_counter()
     for targets in wanted:
-        answer = recall(bank, targets.qrels.text, options.limit, mode, count_access=False)
+        answer = recall(
+            bank, targets.qrels.text, options.limit, mode, count_access=False, scope=BANK
+        )
         fallback = fallback or answer.fallback_reason
         names = targets.names(answer.notes)
         answers.append(metrics.measure(names, targets.grades))

@@ -17,6 +17,7 @@ from memory_bank.errors import BadInput, MemoryBankError
 from memory_bank.filenames import QUERIES
 from memory_bank.golden_queries import text_in
 from memory_bank.qrels import Qrels
+from memory_bank.setting_sections import BANK
 
 DEPTH = 10
 """Results of a query in which a note has a rank."""
@@ -92,7 +93,8 @@ def _ranks(bank: Bank, queries: Sequence[Qrels]) -> dict[tuple[str, str], int]:
         if not targets.grades:
             continue
         text = targets.qrels.text
-        names = targets.names(recall(bank, text, DEPTH, count_access=False, with_trust=False).notes)
+        found = recall(bank, text, DEPTH, count_access=False, scope=BANK, with_trust=False)
+        names = targets.names(found.notes)
         ranks |= {
             (text, name): rank for rank, name in enumerate(names, 1) if name in targets.grades
         }

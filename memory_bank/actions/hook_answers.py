@@ -97,10 +97,13 @@ def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotes
         return ""
     from memory_bank.actions.recall import recall
     from memory_bank.bank import open_bank
+    from memory_bank.setting_sections import BANK
 
     with open_bank(found.root) as bank:
         # by words: loading the table of vectors would take as long as all the rest
-        answer = recall(bank, prompt[:_MOST_PROMPT], _MOST_NOTES, "lexical", count_access=False)
+        answer = recall(
+            bank, prompt[:_MOST_PROMPT], _MOST_NOTES, "lexical", count_access=False, scope=BANK
+        )
     queue = queue_of(found)
     try:
         own = queue.session(session_id)

@@ -43,7 +43,7 @@ def recall(
     include_archived: bool = False,
     min_score: float = 0.0,
     count_access: bool = True,
-    scope: str = BANK,
+    scope: str | None = None,
     with_trust: bool = True,
     progress: "Progress | None" = None,
 ) -> Recalled:
@@ -59,13 +59,15 @@ def recall(
     come last, marked as weak. Unless `count_access` is false, the access counts of the others are
     then increased by one. Unless `with_trust` is false, notes have their tiers of trust.
     `scope` says what is searched: `bank`; `shared`, the notes of other repositories in the shared
-    index; `both`; or `user`, the bank and the user's own banks. Where the shared index can't be
-    asked, the bank is searched, and `fallback_reason` says why.
+    index; `both`; or `user`, the bank and the user's own banks. By default, it is that of the
+    settings; with `linked_to`, it is the bank. Where the shared index can't be asked, the bank is
+    searched, and `fallback_reason` says why.
     Raises BadInput for an unknown mode, detail, scope or time, a negative `offset` or a `min_score`
     beyond 1, NoteNotFound for a `linked_to` that is neither a note nor a file.
     """
     bank.settings.check_enabled()
     mode = mode or bank.settings.search.mode
+    scope = scope or (bank.settings.search.scope if linked_to is None else BANK)
     if mode not in MODES:
         raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
     if detail not in DETAILS:

@@ -27,9 +27,9 @@ def recall_at(
     answer names. No access is counted. Raises BadInput, also if the bank has no notes there.
     """
     bank.settings.check_enabled()
-    if options.get("scope", BANK) != BANK:
+    if options.get("scope") not in {None, BANK}:
         raise BadInput("other repositories are known as they are now", "leave out the revision")
-    options["count_access"] = False
+    options |= {"count_access": False, "scope": BANK}
     with bank_at(bank, rev, required=True) as then:
         found = recall(then, query, limit, mode, **options)
         notices = (*then.take_notices(), *found.notices)

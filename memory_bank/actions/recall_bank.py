@@ -55,6 +55,8 @@ class Wanted(NamedTuple):
     """Whether their tiers of trust are."""
     together: Together | None = None
     """What makes the scores comparable with those of other indices; None if there are none."""
+    across: bool = False
+    """Whether other repositories are asked, too, so that the query may have conditions on them."""
 
 
 class Answer(NamedTuple):
@@ -174,10 +176,10 @@ def keys_of(view: View, *, across: bool) -> set[str]:
 
 
 def _search(bank: Bank, view: View, wanted: Wanted) -> _Found:
-    known = keys_of(view, across=wanted.together is not None) if ":" in wanted.query else ()
+    known = keys_of(view, across=wanted.across) if ":" in wanted.query else ()
     parsed = parse(wanted.query, known, times=wanted.times, kinds=wanted.kinds)
     conditions = (*parsed.conditions, *wanted.conditions)
-    if wanted.together is not None:
+    if wanted.across:
         conditions = tuple(one for one in conditions if one.key not in ACROSS)
     required = [with_file_names(bank, one) for one in conditions if one.key != tiers.KEY]
     written = bank.logs.updates.all() if any(one.key == "since" for one in required) else {}

@@ -10,15 +10,15 @@ from collections import defaultdict
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank import named_banks
 from memory_bank.actions import shared_hits
 from memory_bank.actions.recall_bank import Wanted, keys_of, linked_or_found
 from memory_bank.actions.recalled import SCHEMA_VERSION, Origin, Recalled, RecalledNote
-from memory_bank.bank import Bank, View, open_bank
+from memory_bank.actions.search_scopes import check_scope, other_own_banks
+from memory_bank.bank import Bank, open_bank
 from memory_bank.errors import BadInput, MemoryBankError, SharedUnavailable
 from memory_bank.search.query import parse
 from memory_bank.search.together import Together, WordCounts, rarities, together, words_of
-from memory_bank.setting_sections import BOTH, SCOPES, USER
+from memory_bank.setting_sections import BOTH, USER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,8 +61,7 @@ class Across(NamedTuple):
 
 
 def _check(scope: str, wanted: Wanted) -> None:
-    if scope not in SCOPES:
-        raise BadInput(f"there is no scope {scope!r}", f"choose one of: {', '.join(SCOPES)}")
+    check_scope(scope)
     if wanted.node:
         raise BadInput("links are known in the bank only", "ask for them in the scope bank")
 
@@ -82,6 +81,7 @@ def recall_across(
     BadInput for an unknown scope, or one that can't be asked this.
     """
     _check(scope, wanted)
+    wanted = wanted._replace(across=scope != USER)
     with ExitStack() as opened:
         if scope == USER:
             others, problems = _own_banks(bank, opened)
@@ -192,9 +192,7 @@ def _own_banks(bank: Bank, opened: ExitStack) -> tuple[list[Bank], list[str]]:
     """Open the user's own banks; return those that can't be opened with the reason."""
     found: list[Bank] = []
     problems: list[str] = []
-    for name, path in named_banks.own().items():
-        if path.resolve() == bank.layout.root.resolve():
-            continue
+    for name, path in other_own_banks(bank).items():
         try:
             found.append(opened.enter_context(open_bank(path)))
         except MemoryBankError as error:
@@ -208,13 +206,9 @@ class _Asked:
     def __init__(self, banks: Sequence[Bank], wanted: Wanted) -> None:
         self.keys: set[str] = set()
         for bank in banks if ":" in wanted.query else ():
-            self.keys |= bank.read(_keys)
+            self.keys |= bank.read(lambda view: keys_of(view, across=wanted.across))
         self.question: Question = parse(wanted.query, self.keys, times=False).question
         self.words = words_of(self.question.text)
-
-
-def _keys(view: View) -> set[str]:
-    return keys_of(view, across=True)
 
 
 def _counts(bank: Bank, asked: _Asked) -> WordCounts:

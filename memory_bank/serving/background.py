@@ -15,6 +15,7 @@ from memory_bank import actions
 from memory_bank.errors import MemoryBankError
 from memory_bank.serving.progress import Cancelled, reporting_to
 from memory_bank.serving.shared_bank import SharedBank
+from memory_bank.setting_sections import BANK
 
 if TYPE_CHECKING:
     from memory_bank.actions.maintenance import Changed
@@ -140,7 +141,7 @@ class Background:
 
     def _warm(self) -> None:
         """Load what the first query needs, including the model, by running one."""
-        actions.recall.recall(self._shared.bank(), "memory", 1, count_access=False)
+        actions.recall.recall(self._shared.bank(), "memory", 1, count_access=False, scope=BANK)
         self._shared.embedded_elsewhere.set()
 
     def _embed(self, bank: Bank, over: threading.Event) -> None:

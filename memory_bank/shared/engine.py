@@ -22,6 +22,9 @@ NO_INDEX = "shared_no_index"
 OTHER_VERSION = "shared_other_version"
 OTHER_EMBEDDER = "shared_other_embedder"
 """Reasons of SharedUnavailable, which answers give as `fallback_reason`."""
+REASONS = frozenset(
+    {NOT_CONFIGURED, UNREACHABLE, NOT_INSTALLED, NO_INDEX, OTHER_VERSION, OTHER_EMBEDDER}
+)
 
 
 class IndexInfo(NamedTuple):

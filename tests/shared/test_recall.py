@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, open_bank, recall
+from memory_bank import Bank, ask, open_bank, recall
 from memory_bank.actions import shared_index
 from memory_bank.actions.publish import publish
+from memory_bank.actions.recall_at import recall_at
 from memory_bank.errors import BadInput
 from memory_bank.shared import conversation
 from tests.conftest import run_git as git
@@ -243,6 +244,27 @@ def test_another_scope_is_refused_clearly(app: Bank) -> None:
         recall(app, "queue", scope="all")
     with pytest.raises(BadInput, match="bank only"):
         recall(app, "queue", scope="both", linked_to="login")
+
+
+def test_the_settings_scope_is_the_default(index: str, repositories: dict[str, Path]) -> None:
+    usual = settings(index, search__scope="both")
+    with open_bank(repositories[APP], settings=usual) as bank:
+        assert {bool(note.origin) for note in recall(bank, "job queue").notes} == {True, False}
+        assert all(note.origin is None for note in recall(bank, "job queue", scope="bank").notes)
+        assert recall(bank, "queue", linked_to="login").fallback_reason is None
+        answer = ask(bank, None, "job queue")
+        assert [one.path for one in answer.results] == ["login.md"]
+        then = recall_at(bank, "HEAD", "job queue")
+        assert [note.path for note in then.notes] == ["login.md"]
+
+
+def test_without_other_repositories_a_condition_on_them_is_words(
+    repositories: dict[str, Path],
+) -> None:
+    with open_bank(repositories[APP], settings=settings("")) as bank:
+        alone = recall(bank, "repo:nothing", scope="bank")
+        own = recall(bank, "repo:nothing", scope="user")
+    assert (alone.notes, own.notes) == ((), ())
 
 
 def test_the_users_own_banks_are_searched_with_the_bank(

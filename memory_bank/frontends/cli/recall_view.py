@@ -18,8 +18,6 @@ from memory_bank.frontends.rendering import plain
 from memory_bank.setting_sections import BANK, Search
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from memory_bank.actions.recall import Recalled
     from memory_bank.bank import Bank
 
@@ -60,7 +58,7 @@ def answer(
             limit=_on_screen(call, bank, form) if limit is None else limit,
             type=kind,
             count_access=not no_count,
-            scope=scope or _usual_scope(bank, rev, options),
+            scope=scope,
             **options,
         )
         dated = options["since"] is not None or options["before"] is not None
@@ -96,12 +94,6 @@ def _check(call: Call, form: str | None, *, interactive: bool) -> None:
         raise call.usage_error("--interactive can't be combined with --json or --format")
     if interactive and not (text_input.interactive() and call.console.terminal):
         raise call.usage_error("--interactive needs a terminal")
-
-
-def _usual_scope(bank: Bank, rev: str | None, options: Mapping[str, Any]) -> str:
-    """Return the scope of the settings, if this can be asked there."""
-    alone = rev is not None or options["linked_to"] is not None
-    return BANK if alone else bank.settings.search.scope
 
 
 def _on_screen(call: Call, bank: Bank, form: str | None) -> int | None:

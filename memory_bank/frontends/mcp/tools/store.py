@@ -13,7 +13,6 @@ from memory_bank.actions import remember as keeping
 from memory_bank.frontends.mcp import text
 from memory_bank.frontends.mcp.tool import Call, tool
 from memory_bank.frontends.mcp.tools.bank import Path, Paths, Query, Tags
-from memory_bank.setting_sections import BANK
 
 Entities = Annotated[
     list[dict[str, str] | Path],
@@ -62,7 +61,7 @@ def recall(
         before=before,
         include_archived=include_archived,
         min_score=min_score,
-        scope=scope or (call.bank.settings.search.scope if at is None else BANK),
+        scope=scope,
     )
 
 

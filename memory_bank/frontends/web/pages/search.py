@@ -20,6 +20,7 @@ from memory_bank.frontends.web.hints import HINTS
 from memory_bank.frontends.web.note_links import slug
 from memory_bank.frontends.web.site import Site
 from memory_bank.frontends.web.templating import quoted
+from memory_bank.setting_sections import BANK, BOTH, SHARED, USER
 
 TITLE = "Search"
 PLACE = 20
@@ -37,17 +38,30 @@ KINDS = {
 }
 
 
+SCOPES = {
+    BANK: "This bank",
+    SHARED: "Other repositories",
+    BOTH: "This bank and other repositories",
+    USER: "This bank and your own",
+}
+"""What the page calls the scopes of `recall`."""
+
+
 class Asked(NamedTuple):
     """The state of the page, which its address has."""
 
     query: str = ""
     kinds: tuple[str, ...] = ()
     limit: int = LIMIT
+    scope: str = ""
+    """Where notes are looked for; empty for what the settings say."""
 
     @property
     def url(self) -> str:
         """The address of this state."""
         fields = [("q", self.query), *(("kind", kind) for kind in self.kinds)]
+        if self.scope:
+            fields.append(("scope", self.scope))
         if self.limit != LIMIT:
             fields.append(("limit", str(self.limit)))
         return f"{PATH}?{urlencode(fields, errors='replace')}"
@@ -60,6 +74,10 @@ class Asked(NamedTuple):
         """Return the address with one kind more, or without it."""
         kinds = tuple(one for one in self.kinds if one != kind)
         return self._replace(kinds=kinds if kind in self.kinds else (*kinds, kind), limit=LIMIT).url
+
+    def with_scope(self, scope: str) -> str:
+        """Return the address of the same search elsewhere."""
+        return self._replace(scope=scope, limit=LIMIT).url
 
 
 def routes(site: Site) -> Sequence[Route]:
@@ -100,6 +118,7 @@ def _asked(given: QueryParams) -> Asked:
         given.get("q", "").strip(),
         tuple(dict.fromkeys(given.getlist("kind"))),
         number_in(given.get("limit", ""), 0, MOST) or LIMIT,
+        given.get("scope", ""),
     )
 
 
@@ -118,6 +137,7 @@ def _values(site: Site, asked: Asked) -> tuple[dict[str, Any], int]:
         "remarks": [site.hide(one) for one in found.remarks],
         "dates": actions.ask_hits.dates_of(found.conditions),
         "kinds": KINDS,
+        "scopes": SCOPES,
         "most": MOST,
         "link": link,
     }
@@ -144,15 +164,31 @@ def _found(site: Site, asked: Asked) -> tuple[Found, bool, bool]:
             raise actions.ask.nothing_here(missing, error) from None
         tree = False
     found = actions.ask_hits.ask_hits(
-        bank, code, asked.query, asked.limit, asked.kinds, refresh_code=reading
+        bank,
+        code,
+        asked.query,
+        asked.limit,
+        asked.kinds,
+        scope=asked.scope,
+        refresh_code=reading,
     )
     return found, reading and code is None, tree
 
 
 def link(hit: Hit) -> str:
-    """Return the address of a hit: of a note its section, of a file its line."""
+    """Return the address of a hit: of a note its section, of a file its line.
+
+    It is empty for a note of another bank without a web address.
+    """
+    if hit.origin is not None:
+        return hit.origin.url if _is_web(hit.origin.url) else ""
     if hit.kind != "notes":
         return f"/code/{quoted(hit.path)}" + (f"#L{hit.line}" if hit.line else "")
     anchor = slug(hit.heading.rpartition(" > ")[2])
     address = f"/notes/{quoted(hit.path.removesuffix('.md'))}"
     return address + (f"#{quoted(anchor)}" if " > " in hit.heading else "")
+
+
+def _is_web(url: str) -> bool:
+    """Tell whether an address that somebody else published may become a link."""
+    return url.startswith(("https://", "http://"))

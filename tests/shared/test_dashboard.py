@@ -1,0 +1,161 @@
+"""The dashboard's search finds what other repositories published."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx2
+import pytest
+
+from memory_bank import open_bank
+from memory_bank.actions.publish import publish
+from tests.conftest import run_git as git
+from tests.frontends.web.conftest import Dashboard, Look, chromium, look, serving
+from tests.frontends.web.payloads import FORBIDDEN, PAYLOADS
+from tests.shared.conftest import run_sql
+from tests.shared.test_recall import APP, SHOP, index, repositories, settings
+
+__all__ = ["chromium", "index", "look", "repositories"]
+
+HOSTILE = "github.com/evil/notes"
+
+
+@pytest.fixture(scope="module")
+def dashboard(index: str, repositories: dict[str, Path]) -> Iterator[Dashboard]:
+    """A dashboard of the third repository, whose user has a shared index."""
+    url = {"MEMORY_BANK_SHARED_URL": index, "MEMORY_BANK_EMBEDDER": "hashing"}
+    with serving(repositories[APP], **url) as served:
+        yield served
+
+
+def searched(dashboard: Dashboard, **fields: str) -> httpx2.Response:
+    with dashboard.client() as client:
+        return client.get("/search", params={"kind": "notes", **fields})
+
+
+def hits(page: str) -> list[str]:
+    return page.split('<li class="hit">')[1:]
+
+
+def test_a_hit_of_another_repository_says_where_it_is(dashboard: Dashboard) -> None:
+    page = searched(dashboard, q="locks for the job queue", scope="shared").text
+    first = hits(page)[0]
+    address = re.search(r'<a class="hit-title" href="([^"]*)" rel="noopener noreferrer"', first)
+    assert address
+    assert re.fullmatch(
+        rf"https://{SHOP}/blob/([0-9a-f]{{40}})/\.memories/decisions/queue\.md\?plain=1#L5",
+        address[1],
+    )
+    assert f'<span class="path">{SHOP}</span>' in first
+    assert '<span class="path">.memories/decisions/queue.md:5</span>' in first
+    assert f"commit <code>{address[1].split('/')[6][:12]}</code>" in first
+    assert "0 days old" in first
+    assert "login.md" not in page
+
+
+def test_a_scope_is_chosen_by_a_link_and_stays(dashboard: Dashboard) -> None:
+    page = searched(dashboard, q="job queue").text
+    assert "login.md" in page
+    assert SHOP not in page
+    chosen = re.findall(r'<a class="chip" id="in-(\w+)"[^>]*?( aria-current="true")?>', page)
+    assert chosen == [("bank", ' aria-current="true"'), ("shared", ""), ("both", "")]
+    assert "q=job+queue&amp;kind=notes&amp;scope=both" in page
+    page = searched(dashboard, q="job queue", scope="both").text
+    assert "login.md" in page
+    assert SHOP in page
+    assert 'id="in-both" href="/search?q=job+queue&amp;kind=notes&amp;scope=both" aria-cur' in page
+    assert page.count('<input type="hidden" name="scope" value="both">') == 2
+    page = searched(dashboard, q="queue repo:shop", scope="both").text
+    assert SHOP in page
+    assert "github.com/acme/blog" not in page
+    assert "login.md" not in page
+
+
+def test_only_notes_are_shared(dashboard: Dashboard) -> None:
+    page = searched(dashboard, q="queue", kind="docs", scope="shared").text
+    assert "other repositories share their notes only" in page
+    answer = searched(dashboard, q="queue", scope="all")
+    assert answer.status_code == 400
+    assert "choose one of: bank, shared, both, user" in answer.text
+
+
+def test_no_scope_is_offered_where_there_is_one_bank(
+    repositories: dict[str, Path], private_folders: Path
+) -> None:
+    with serving(repositories[APP], MEMORY_BANK_EMBEDDER="hashing") as served:
+        assert 'id="in-bank"' not in searched(served, q="job queue").text
+        page = searched(served, q="job queue", scope="both").text
+        assert "login.md" in page
+        assert "only this bank was searched: no shared index is configured" in page
+        own = private_folders / "data" / "memory-bank" / "me"
+        own.mkdir(parents=True)
+        (own / "habits.md").write_text("# Habits\n\nI keep queue workers waiting for names.\n")
+        page = searched(served, q="queue workers waiting", scope="user").text
+    chips = re.findall(r'<a class="chip" id="in-(\w+)"', page)
+    assert chips == ["bank", "user"]
+    habits = next(one for one in hits(page) if "habits.md" in one)
+    assert '<span class="hit-title" tabindex="-1" data-hit>' in habits
+    assert '<span class="path">me</span>' in habits
+
+
+def test_a_silent_server_costs_the_time_limit_and_the_bank_answers(
+    repositories: dict[str, Path],
+) -> None:
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        variables = {
+            "MEMORY_BANK_SHARED_URL": f"postgresql://me:hunter2@127.0.0.1:{server.getsockname()[1]}/x",
+            "MEMORY_BANK_SHARED_SECONDS": "0.2",
+            "MEMORY_BANK_EMBEDDER": "hashing",
+        }
+        with serving(repositories[APP], **variables) as served:
+            pages = [searched(served, q=text, scope="both").text for text in ("job", "job queue")]
+    for page in pages:
+        assert "login.md" in page
+        assert "only this bank was searched: the shared index gave no answer" in page
+        assert "not by meaning" not in page
+        assert "hunter2" not in page
+
+
+def test_what_others_published_runs_nothing(
+    dashboard: Dashboard, index: str, tmp_path: Path
+) -> None:
+    notes = tmp_path / ".memories"
+    notes.mkdir()
+    for number, text in enumerate(PAYLOADS):
+        line = text.replace("\x00", "")
+        fields = f"type: {line!r}\ntags: [{line!r}]\nstatus: {line!r}\n"
+        (notes / f"{number}.md").write_text(f"---\n{fields}---\n# Zebra {line}\n\nzebra {line}\n")
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "remote", "add", "origin", f"https://{HOSTILE}.git")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "Notes")
+    with open_bank(tmp_path, settings=settings(index)) as bank:
+        publish(bank)
+    page = searched(dashboard, q="zebra", scope="shared", limit="100").text.lower()
+    assert len(hits(page)) > len(PAYLOADS) / 2
+    for forbidden in {*FORBIDDEN, "${49}"} - {"49"}:  # a bar may be 49 wide
+        assert forbidden not in page, forbidden
+    for web in ("javascript:evil()", "ftp://evil.example", 'https://evil.example/"onclick="'):
+        template = f"{web}/blob/{{commit}}/{{file}}?plain=1#L{{line}}"
+        run_sql(index, f"UPDATE memory_bank.heads SET web = '{template}' WHERE web LIKE '%evil%'")
+        page = searched(dashboard, q="zebra", scope="shared").text
+        assert hits(page)
+        assert '<a class="hit-title"' not in page
+
+
+def test_typing_asks_in_the_scope_that_was_chosen(dashboard: Dashboard, look: Look) -> None:
+    page = look(f"{dashboard.url}/search?q={quote('job queue')}&kind=notes")
+    page.wait_for_selector("text=login.md")
+    page.click("#in-shared")
+    page.wait_for_selector(f"#found >> text={SHOP}")
+    page.fill("#q", "images")
+    page.press("#q", "End")
+    page.wait_for_selector("#found >> text=.memories/facts/images.md")
+    assert "scope=shared" in page.evaluate("location.href")
+    assert page.locator("#in-shared[aria-current=true]").count() == 1
