@@ -12,8 +12,10 @@ _UNSEEN = re.compile(
     "\u200b-\u200d\u2028\u2029\u2060-\u2065\u206a-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
 )
-_BIDI = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_MARKS = frozenset("\u061c\u200e\u200f")
+_UNSEEN_FROM_LEFT = re.compile(f"{_UNSEEN.pattern[:-2]}\u200e]+")
+"""In a text with letters from left to right only, the mark U+200E does nothing but hide."""
+_BIDI = re.compile("[\u061c\u200f\u202a-\u202e\u2066-\u2069]")
+_MARKS = frozenset("\u061c\u200f")
 """They set the direction of their neighbours only; texts from right to left have them."""
 _OVERRIDES = frozenset("\u202d\u202e")
 _OPENING, _CLOSING = frozenset("\u202a\u202b\u2066\u2067\u2068"), {"\u202c": 1, "\u2069": 2}
@@ -53,10 +55,12 @@ def invisible(text: str) -> Iterator[Unseen]:
 
     Belonging are: joiners between emoji, and beside letters of Arabic and Indian scripts; word
     ends of Thai, Khmer and their like; a selector behind the symbol or ideograph that it varies;
-    tags of flags. Those with nothing but spaces between them are one.
+    tags of flags; U+200E in a text with letters from right to left. Those with nothing but spaces
+    between them are one.
     """
     start = end = -1
-    for found in _UNSEEN.finditer(text):
+    unseen = _UNSEEN if _LETTER_FROM_RIGHT.search(text) else _UNSEEN_FROM_LEFT
+    for found in unseen.finditer(text):
         kept = [at for at in range(*found.span()) if not _belongs(text, at)]
         if not kept:
             continue
@@ -117,12 +121,13 @@ def direction_controls(text: str) -> Iterator[Unseen]:
     """
     if not _BIDI.search(text):
         return
+    from_right = bool(_LETTER_FROM_RIGHT.search(text))
     at = 0
     for line in re.split("(?<=[\r\n\u2028\u2029])", text):
         places = [found.start() for found in _BIDI.finditer(line)]
         if places and not _belongs_to_line(line, [line[place] for place in places]):
             for place in places:
-                if line[place] not in _MARKS or not _LETTER_FROM_RIGHT.search(text):
+                if line[place] not in _MARKS or not from_right:
                     start = at + place
                     yield Unseen(start, start + 1, named(line[place]), removable=True)
         at += len(line)
@@ -155,7 +160,7 @@ def named(chars: str) -> str:
 def without(text: str) -> tuple[str, list[int]]:
     """Return a text without invisible characters, and the offset of each that is left."""
     parts, offsets, at = list[str](), list[int](), 0
-    for found in re.finditer(f"{_UNSEEN.pattern}|{_BIDI.pattern}", text):
+    for found in re.finditer(f"{_UNSEEN_FROM_LEFT.pattern}|{_BIDI.pattern}", text):
         parts.append(text[at : found.start()])
         offsets += range(at, found.start())
         at = found.end()
