@@ -14,6 +14,7 @@ from memory_bank.actions.review_sides import State, not_shared
 from memory_bank.actions.review_stale import stale_citations
 from memory_bank.actions.similar_notes import similar_notes
 from memory_bank.bank import Bank, View
+from memory_bank.filenames import SETTINGS
 from memory_bank.notes import frontmatter
 from memory_bank.notes.decoding import decode
 from memory_bank.repo import git
@@ -22,6 +23,8 @@ from memory_bank.review.likeness import Words
 from memory_bank.review.note_diff import MAX_BYTES, compare
 
 SCHEMA_VERSION = "1.0"
+_OF_FINDINGS = ("lint", "schema", "secrets")
+"""Sections of the settings that decide what is found."""
 MAX_SIMILAR = 3
 """Maximum number of similar notes of each note."""
 MAX_COMPARED = 300
@@ -36,7 +39,10 @@ def review(
     See `review_range.sides` for the revisions. Neither the work tree nor the bank's private state
     changes, and no access is counted. Raises NoRepository and BadInput.
     """
-    base, head = sides(bank.layout.root, revisions, staged=staged, worktree=worktree)
+    default = bank.settings.memory.default_branch
+    base, head = sides(
+        bank.layout.root, revisions, staged=staged, worktree=worktree, default=default
+    )
     with _bank_of(bank, base) as before, _bank_of(bank, head) as after:
         return compared(bank, before, after, base, head)
 
@@ -67,7 +73,7 @@ def compared(bank: Bank, before: Bank, after: Bank, base: Side, head: Side) -> R
         tokens=Tokens(
             sum(one.tokens_before for one in changes), sum(one.tokens_after for one in changes)
         ),
-        notices=(*dict.fromkeys(filter(None, said)), *_notices(found)),
+        notices=(*dict.fromkeys(filter(None, said)), *_notices(bank, found)),
     )
     findings = review_findings.ordered((*of_rules, *review_findings.of_review(made)))
     return replace(made, findings=findings, rules=review_findings.rules_of(findings))
@@ -163,8 +169,14 @@ def _falls(found: Comparison) -> Iterator[RankFall]:
             yield RankFall(*one, found.file_of(one.note))
 
 
-def _notices(found: Comparison) -> Iterator[str]:
-    """Yield what was left out."""
+def _notices(bank: Bank, found: Comparison) -> Iterator[str]:
+    """Yield what was left out, and what decides about findings."""
+    old, new = found.before.bank.settings, found.after.bank.settings
+    changed = [name for name in _OF_FINDINGS if getattr(old, name) != getattr(new, name)]
+    if changed:
+        sections = ", ".join(f"[{name}]" for name in changed)
+        file = _below_tree(bank, f"{bank.layout.prefix}{SETTINGS}")
+        yield f"this change has other settings of findings, which hold here: {sections} of {file}"
     if len(found.present) > MAX_COMPARED:
         yield (
             f"similar notes were looked for of the first {MAX_COMPARED:,} of"

@@ -7,17 +7,22 @@ from pathlib import Path
 from memory_bank.actions.review_report import Side
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, NoRepository
-from memory_bank.repo import git, git_process
+from memory_bank.repo import git, git_process, pull_requests
 from memory_bank.repo.git_objects import commit_of, is_shallow
 
 STAGED, WORKTREE = "staged", "worktree"
-_DEFAULT_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
+_DEFAULT_BRANCHES = ("main", "master")
 _MOST_BRANCHES = 50
 _HOW = "write BASE..HEAD, one revision, --staged or --worktree"
 
 
 def sides(
-    folder: Path, revisions: str | None = None, *, staged: bool = False, worktree: bool = False
+    folder: Path,
+    revisions: str | None = None,
+    *,
+    staged: bool = False,
+    worktree: bool = False,
+    default: str = "",
 ) -> tuple[Side, Side]:
     """Return BASE and HEAD of a review, for the repository of a folder.
 
@@ -27,7 +32,8 @@ def sides(
     * nothing: the merge base of HEAD and the default branch, and HEAD; with `worktree`, the work
       tree in place of HEAD; with `staged`, HEAD and what is staged.
 
-    Raises NoRepository, and BadInput for another range and for unknown revisions.
+    `default` names the default branch, as the setting `memory.default_branch` does; if empty, it is
+    found. Raises NoRepository, and BadInput for another range and for unknown revisions.
     """
     tree = git.worktree(folder)
     if tree is None:
@@ -48,7 +54,7 @@ def sides(
     if revisions or staged:
         return _commit(tree, revisions or "HEAD"), uncommitted
     head_side = _commit(tree, "HEAD")
-    base_side = _merge_base(tree, _default_branch(tree), head_side)
+    base_side = _merge_base(tree, _default_branch(tree, default), head_side)
     return base_side, uncommitted if worktree else head_side
 
 
@@ -66,14 +72,21 @@ def _commit(tree: Path, rev: str) -> Side:
     return Side(rev, commit_of(tree, rev))
 
 
-def _default_branch(tree: Path) -> Side:
-    """Return the default branch of the clone, or the branch `main` or `master`."""
-    for name in _DEFAULT_BRANCHES:
+def _default_branch(tree: Path, name: str) -> Side:
+    """Return the default branch: of that name, else as for trust, else a local `main`, `master`."""
+    ref, commit = pull_requests.default_ref(tree, name)
+    if commit:
+        return Side(ref.removeprefix("refs/heads/").removeprefix("refs/remotes/"), commit)
+    if name:
+        raise BadInput(f"there is no branch {name!r}, which memory.default_branch names", _HOW)
+    for local in _DEFAULT_BRANCHES:
         try:
-            return _commit(tree, name)
+            return _commit(tree, local)
         except BadInput:
             continue
-    raise BadInput("there is no default branch: none of origin/HEAD, main, master", _HOW)
+    raise BadInput(
+        "there is no default branch: none of origin/HEAD, main, master and the like", _HOW
+    )
 
 
 def _merge_base(tree: Path, one: Side, other: Side) -> Side:

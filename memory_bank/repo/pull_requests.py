@@ -59,6 +59,14 @@ class Mainline(NamedTuple):
 def default_branch(tree: Path, name: str = "") -> str:
     """Return the commit at the tip of the default branch; empty if there is none.
 
+    `name` is as in `default_ref`.
+    """
+    return default_ref(tree, name)[1]
+
+
+def default_ref(tree: Path, name: str = "") -> tuple[str, str]:
+    """Return the full name of the default branch and the commit at its tip; both empty if none is.
+
     The branch is that of the remote `origin`, since only what was pushed or fetched is there; in a
     repository without one, a local branch: `init.defaultBranch`, one of a usual name, or the only
     one. `name` is a name to take instead.
@@ -72,18 +80,24 @@ def default_branch(tree: Path, name: str = "") -> str:
         ref, commit, *target = line.split(" ")
         refs[ref] = commit
         head = target[0] if ref == f"{_REMOTE}HEAD" and target and target[0] else head
+    found = _chosen(tree, refs, head, name)
+    return found, refs.get(found, "")
+
+
+def _chosen(tree: Path, refs: Collection[str], head: str, name: str) -> str:
+    """Return which of some branches is the default one; empty if none is."""
     if name:
-        return refs.get(_REMOTE + name) or refs.get(_LOCAL + name, "")
+        return next((ref for ref in (_REMOTE + name, _LOCAL + name) if ref in refs), "")
     remote = any(ref.startswith(_REMOTE) for ref in refs)
     start = _REMOTE if remote else _LOCAL
     if head in refs:
-        return refs[head]
+        return head
     set_name = (run(tree, "config", "--get", "init.defaultBranch") or "").strip()
     wanted = [start + one for one in (set_name, *_NAMES)]
     local = [ref for ref in refs if ref.startswith(_LOCAL)]
     if not remote and len(local) == 1:
         wanted.append(local[0])
-    return next((refs[ref] for ref in wanted if ref in refs), "")
+    return next((ref for ref in wanted if ref in refs), "")
 
 
 def mainline(tree: Path, tip: str, ends: Collection[str] = ()) -> Mainline | None:

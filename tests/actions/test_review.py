@@ -275,6 +275,23 @@ def test_a_range_compares_with_the_merge_base(history: Path) -> None:
     assert sides(history, "main")[0].commit != merge_base
 
 
+def test_the_default_branch_is_that_of_trust(clone: Path) -> None:
+    tip = run_git(clone, "rev-parse", "main").strip()
+    run_git(clone, "branch", "-m", "main", "trunk")
+    assert sides(clone)[0] == sides(clone, "trunk..")[0]
+    run_git(clone, "branch", "release", tip)
+    assert sides(clone, default="release")[0].name == "release"
+    with pytest.raises(BadInput, match=r"no branch 'gone', which memory.default_branch names"):
+        sides(clone, default="gone")
+
+
+def test_a_change_of_what_is_found_is_said(clone: Path) -> None:
+    before = reviewed(clone, worktree=True).notices
+    write(clone, {"config.toml": '[lint]\ndisable = ["secret"]\n'})
+    (said,) = set(reviewed(clone, worktree=True).notices) - set(before)
+    assert said.endswith("which hold here: [lint] of .memories/config.toml")
+
+
 @pytest.mark.parametrize(
     "given",
     ["nothing..HEAD", "HEAD..nothing", "--output=x..HEAD", "-p", "a..b..c", "HEAD..\n", "\0..HEAD"],

@@ -71,9 +71,13 @@ class Reviews:
         return await asyncio.shield(running)
 
     def _sides(self, wanted: Range) -> tuple[Side, Side]:
-        root = self._shared.bank().layout.root
+        bank = self._shared.bank()
         return actions.review_range.sides(
-            root, wanted.revisions or None, staged=wanted.staged, worktree=wanted.worktree
+            bank.layout.root,
+            wanted.revisions or None,
+            staged=wanted.staged,
+            worktree=wanted.worktree,
+            default=bank.settings.memory.default_branch,
         )
 
     async def _run(self, wanted: Range) -> Review:
