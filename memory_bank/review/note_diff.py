@@ -18,6 +18,8 @@ MAX_BYTES = 1_000_000
 """Size of a file beyond which its text is not compared."""
 MAX_TOTAL = 20_000_000
 """Size of all files together beyond which the texts of further ones are not compared."""
+_BYTES_PER_TOKEN = 4
+"""A count of the tokens of all texts, however large, would take a minute."""
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+")
 
 Side = Mapping[str, bytes]
@@ -28,6 +30,8 @@ class _Read(NamedTuple):
     notes: dict[str, Note]
     problems: dict[str, str]
     """Files that were not read, and why."""
+    tokens: dict[str, int]
+    """The tokens of each text; of one that is not compared, by its size only."""
 
 
 def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[NoteChange, ...]:
@@ -50,25 +54,37 @@ def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[N
             kind = "added"
         former, old_file = (was, file_of(was)) if was != path else (None, None)
         title = _title(right or left, path)
-        change = NoteChange(path, former, kind, file_of(path), title, old_file=old_file)
+        change = NoteChange(
+            path,
+            former,
+            kind,
+            file_of(path),
+            title,
+            old_file=old_file,
+            tokens_before=old.tokens.get(was, 0),
+            tokens_after=new.tokens.get(path, 0),
+        )
         made.append(change._replace(remark=problem) if problem else _compared(change, left, right))
     return tuple(made)
 
 
 def _read(side: Side) -> _Read:
     """Parse the files within the limits, the smallest first."""
-    found = _Read({}, {})
+    found = _Read({}, {}, {})
     total = 0
     for path, data in sorted(side.items(), key=lambda item: (len(item[1]), item[0])):
         total += len(data)
+        found.tokens[path] = len(data) // _BYTES_PER_TOKEN
         if len(data) > MAX_BYTES:
             found.problems[path] = f"{len(data):,} bytes, more than {MAX_BYTES:,}: not compared"
         elif total > MAX_TOTAL:
             found.problems[path] = f"changes of more than {MAX_TOTAL:,} bytes: not compared"
         else:
             try:
-                found.notes[path] = note_parser.parse(path, data)
+                found.notes[path] = note = note_parser.parse(path, data)
+                found.tokens[path] = estimate(note.text)
             except UnreadableNote as error:
+                found.tokens[path] = 0  # nobody loads it
                 found.problems[path] = f"not compared: {error.message}"
     return found
 
@@ -89,8 +105,6 @@ def _compared(change: NoteChange, old: Note | None, new: Note | None) -> NoteCha
         front_matter=keys,
         gained=gained,
         lost=lost,
-        tokens_before=estimate(old.text) if old else 0,
-        tokens_after=estimate(new.text) if new else 0,
         words_added=_words(sections, "insert"),
         words_removed=_words(sections, "delete"),
         remark="; ".join(_remarks(change, sections or keys, old, new)) or None,

@@ -104,6 +104,8 @@ def test_binary_and_large_files_are_named_not_compared(monkeypatch: pytest.Monke
     assert remarks["b.md"].startswith("not compared: the file contains NUL bytes")
     assert remarks["c.md"] == "changes of more than 150 bytes: not compared"
     assert remarks["d.md"] == ""
+    tokens = {change.path: change.tokens_after for change in found}
+    assert (tokens["a.md"], tokens["b.md"], tokens["c.md"]) == (25, 0, 25)
 
 
 HOSTILE = {
