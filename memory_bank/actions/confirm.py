@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from memory_bank.actions.citations import VERIFIED, cited
 from memory_bank.actions.edit import write
 from memory_bank.actions.remember import with_keys
 from memory_bank.actions.stale_comparison import Comparison
+from memory_bank.actions.stale_report import MOVED, STALE
 from memory_bank.bank import Bank
 from memory_bank.repo import git_objects
 from memory_bank.repo.code_at import NOW
@@ -38,9 +39,9 @@ def confirm(
 ) -> Confirmation:
     """Write `verified_commit` into notes: their text is right for the code of HEAD.
 
-    Only that line is changed. `agent` is as in `edit.write`. The warning names cited code with
-    uncommitted changes, for which the confirmation says nothing. Raises NoteNotFound, NoteReadOnly
-    and Conflict as `edit.write`, NoRepository and BadInput if there is no commit.
+    Only that line is changed. `agent` is as in `edit.write`. The warning names cited code that has
+    uncommitted changes or is not there: of it, the confirmation says nothing. Raises NoteNotFound,
+    NoteReadOnly and Conflict as `edit.write`, NoRepository and BadInput if there is no commit.
     """
     bank.settings.check_enabled()
     tree = work_tree_of(bank.layout.project)
@@ -52,18 +53,21 @@ def confirm(
     for path in paths:
         change = partial(with_keys, changes={VERIFIED: head})
         done = write(bank, path, change, if_match=if_match, agent=agent)
-        said = [done.warning, _uncommitted(bank, path, head)]
+        said = [done.warning, *_not_confirmed(bank, path, head)]
         warning = "; ".join(one for one in said if one) or None
         found.append(Confirmed(path, done.etag, done.changed, warning))
     return Confirmation(head, tuple(found))
 
 
-def _uncommitted(bank: Bank, path: str, head: str) -> str:
-    """Return which cited code differs from the commit in the work tree; empty if none does."""
+def _not_confirmed(bank: Bank, path: str, head: str) -> Iterator[str]:
+    """Yield which cited code differs from the commit in the work tree, and which is not there."""
     tree = work_tree_of(bank.layout.project)
     chosen = bank.read(lambda view: [one for one in cited(view, bank, tree) if one.note == path])
     with Comparison(bank, head, end=NOW) as comparison:
-        changed = dict.fromkeys(one.written for one in chosen if comparison.differs(one, head))
-    if not changed:
-        return ""
-    return f"uncommitted changes of {', '.join(changed)} are not confirmed: commit them first"
+        states = {one.written: comparison.state(one, head) for one in chosen}
+    changed = [name for name, state in states.items() if state in {*STALE, *MOVED}]
+    missing = [name for name, state in states.items() if state == "unknown"]
+    if changed:
+        yield f"uncommitted changes of {', '.join(changed)} are not confirmed: commit them first"
+    if missing:
+        yield f"{', '.join(missing)} can't be found: write where it is now"

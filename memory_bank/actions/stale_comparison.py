@@ -145,9 +145,9 @@ class Comparison:
             self._times[judged.base] = path_changes.commit_time(self._tree, judged.base)
         return iso_of(self._times[judged.base])
 
-    def differs(self, one: Cited, commit: str) -> bool:
-        """Tell whether the cited code is no longer as at a commit."""
-        return self._compare(one, commit).state in {*STALE, *MOVED}
+    def state(self, one: Cited, commit: str) -> str:
+        """Return what became of the cited code since a commit: see `stale_report.Citation`."""
+        return self._compare(one, commit).state
 
     def file(self, notes: Bank, note: str) -> str:
         """Return the path of a note's file below the work tree; empty if it is elsewhere."""

@@ -71,6 +71,12 @@ def test_uncommitted_code_is_not_confirmed(root: Path) -> None:
     )
 
 
+def test_code_that_is_not_there_is_named(root: Path) -> None:
+    (root / ".memories/n.md").write_text("[[pay.py#charge]] [[old/pay.py#charge]]\n")
+    (note,) = done(root, "n").notes
+    assert note.warning == "old/pay.py#charge can't be found: write where it is now"
+
+
 def test_the_etag_guards_it_and_unknown_notes_are_errors(root: Path) -> None:
     with pytest.raises(Conflict):
         done(root, "n", if_match="0" * 64)
