@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from memory_bank.actions import trust
 from memory_bank.actions.as_of import AsOf
 from memory_bank.actions.recall import Recalled, recall
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput
+from memory_bank.manifest import documents
 from memory_bank.notes.dates import iso_of
 from memory_bank.revisions import bank_at
 from memory_bank.setting_sections import BANK
@@ -31,6 +33,9 @@ def recall_at(
         raise BadInput("other repositories are known as they are now", "leave out the revision")
     options |= {"count_access": False, "scope": BANK}
     with bank_at(bank, rev, required=True) as then:
+        # tiers of trust boost: the first answer of a new copy must be that of the next
+        paths = then.read(lambda view: documents.versions(view.manifest))
+        trust.refresh(then, paths)
         found = recall(then, query, limit, mode, **options)
         notices = (*then.take_notices(), *found.notices)
         revision = then.revision

@@ -46,6 +46,13 @@ def test_no_access_is_counted_and_nothing_is_touched(tagged: Path) -> None:
     assert git(tagged, "status", "--porcelain") == ""
 
 
+def test_the_first_answer_of_a_revision_is_that_of_the_next(tagged: Path) -> None:
+    with open_bank(tagged) as bank:
+        first, second = (recall_at(bank, "v1.0", "bm25 index") for _ in range(2))
+    assert first == second
+    assert any(reason.source == "trust" for reason in first.notes[0].reasons)
+
+
 def test_options_of_recall_apply(tagged: Path) -> None:
     with open_bank(tagged) as bank:
         found = recall_at(bank, "v1.0", "index", type="decision", linked_to="src/index.py")
