@@ -13,6 +13,7 @@ _LISTS = frozenset({
 _TAGS = frozenset({"tags", "tag"})
 _CREATED = ("created_at", "created", "date")
 _UPDATED = frozenset({"updated_at", "updated", "modified", "lastmod"})
+_VERIFIED = "verified_commit"
 _ORIGIN = frozenset({"id", *_CREATED, "source_type", "source_agent", "session_id"})
 """Keys that say where a note comes from: of one that both sides made, the older ones stay."""
 
@@ -57,10 +58,14 @@ def _same(key: str, item: object) -> str:
 def takes_theirs(key: str, values: Values, *, ours_is_older: bool | None) -> bool | None:
     """Tell whether theirs is right for a key that both sides changed; None: it is a conflict.
 
-    A date of creation is the earlier one, a date of update the later one. `ours_is_older` tells
-    which of two notes was made first; None if it is one note.
+    A date of creation is the earlier one, a date of update the later one. Of two commits at which a
+    note was confirmed either may stay, since the code there is compared with the merged code: the
+    choice is the same in both directions. `ours_is_older` tells which of two notes was made first;
+    None if it is one note.
     """
     name = plain(key)
+    if name == _VERIFIED and all(isinstance(value, str) for value in values[1:]):
+        return str(values.theirs) > str(values.ours)
     if name in _ORIGIN and ours_is_older is not None:
         return not ours_is_older
     if name in _CREATED or name in _UPDATED:

@@ -131,6 +131,15 @@ class TestFrontMatter:
         base, ours, theirs = (f"---\nupdated: 2026-11-{day}\n---\n" for day in (20, 22, 21))
         assert merged(base, ours, theirs) == merged(base, theirs, ours) == ours
 
+    def test_one_of_two_confirmations_stays_whichever_side_is_merged(self) -> None:
+        base, ours, theirs = (f"---\nverified_commit: {end * 40}\n---\n" for end in "fac")
+        assert merged(base, ours, theirs) == merged(base, theirs, ours) == theirs
+        assert merged(
+            "---\na: 1\n---\n",
+            ours.replace("---\n", "---\na: 1\n", 1),
+            theirs.replace("---\n", "---\na: 1\n", 1),
+        ).endswith(theirs[4:])
+
     def test_comments_quotes_and_order_stay(self) -> None:
         base = "---\n# mine\ntags: ['a', \"b\"] # why\nmood: good\n---\nt\n"
         ours = base.replace('"b"]', '"b", c]')
