@@ -23,6 +23,8 @@ class Comments:
         self.tokens: set[str | None] = set()
         self.refused: int | None = None
         """The status of every answer, if writing is refused."""
+        self.drops = False
+        """Whether connections are closed without an answer."""
         self.url = ""
 
     def add(self, body: str, login: str = BOT) -> None:
@@ -57,6 +59,8 @@ def served() -> Iterator[Comments]:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length)) if length else None
             comments.tokens.add(self.headers.get("Authorization"))
+            if comments.drops:
+                return
             status, found = comments.answer(self.command, self.path, body)
             data = json.dumps(found).encode()
             self.send_response(status)

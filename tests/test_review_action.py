@@ -214,6 +214,13 @@ def test_a_refused_comment_says_why(
     assert "secret-token" not in done.stdout + done.stderr
 
 
+def test_a_connection_that_ends_early_says_why(comments: Comments, tmp_path: Path) -> None:
+    comments.drops = True
+    done = comment(comments, tmp_path, f"{MARKER}\none")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.endswith("the comment was not written: RemoteDisconnected\n")
+
+
 def scripts() -> list[tuple[str, str]]:
     found = [("action", step["run"]) for step in STEPS if "run" in step]
     for file in WORKFLOWS:

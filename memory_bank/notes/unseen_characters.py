@@ -59,7 +59,8 @@ def invisible(text: str) -> Iterator[Unseen]:
     between them are one.
     """
     start = end = -1
-    unseen = _UNSEEN if _LETTER_FROM_RIGHT.search(text) else _UNSEEN_FROM_LEFT
+    is_plain = text.isascii() or _LETTER_FROM_RIGHT.search(text)
+    unseen = _UNSEEN if is_plain else _UNSEEN_FROM_LEFT
     for found in unseen.finditer(text):
         kept = [at for at in range(*found.span()) if not _belongs(text, at)]
         if not kept:

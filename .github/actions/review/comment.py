@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 _TIMEOUT = 30
@@ -86,7 +87,7 @@ def main() -> int:
         hint = "; the job needs `permissions: pull-requests: write`" if level == "warning" else ""
         say(f"::{level} title=memory-bank::the comment was not written: HTTP {error.code}{hint}")
         return int(level == "error")
-    except (URLError, TimeoutError, ValueError) as error:
+    except (OSError, HTTPException, ValueError) as error:
         say(f"::error title=memory-bank::the comment was not written: {type(error).__name__}")
         return 1
     say(f"The comment was {done}.")
