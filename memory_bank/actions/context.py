@@ -99,12 +99,11 @@ def inject_context(
     with bank.lock:
         found = bank.read(lambda view: _find(bank, view, project, session_id, limits, now))
     observations = _chosen(found.sessions, limits, now)
-    last = next((one for one in found.sessions if one.session_id != session_id), None)
     contents = Contents(
         project=project or (found.sessions[0].project if found.sessions else project_of(bank)),
         now=now,
         rows=tuple(_rows(found, observations, session_id)),
-        next_steps=last.summary.next_steps if last and last.summary else "",
+        next_steps=_next_steps(found.sessions, session_id),
         changed=found.changed,
     )
     text = context_text(contents, limits.max_tokens, quote)
@@ -116,6 +115,12 @@ def inject_context(
         tokens=estimate(text),
         empty=contents.empty,
     )
+
+
+def _next_steps(sessions: Sequence[Session], session_id: str) -> str:
+    """Return the next steps of the last session before the one that starts."""
+    last = next((one for one in sessions if one.session_id != session_id), None)
+    return last.summary.next_steps if last and last.summary else ""
 
 
 def _limits(settings: Context, **given: Any) -> Context:  # noqa: ANN401  (values of settings)

@@ -139,12 +139,7 @@ def merge(
     bank.settings.check_enabled()
     if not content.strip():
         raise BadInput("content must not be empty", Hint.GIVE_MERGED_TEXT)
-    paths = list(dict.fromkeys(check_movable(bank, source) for source in sources))
-    if not paths:
-        raise BadInput("name at least one note to merge", "give the sources before the target")
-    goal = name_forms.new_path(target, bank.layout)
-    if goal not in paths:
-        names.check_new(goal)
+    paths, goal = _merge_paths(bank, sources, target)
     with bank.lock, bank.store.writing(paths[0]):
         bank.roots.check_merge(paths, goal)
         rows = _current(bank, paths)
@@ -158,9 +153,10 @@ def merge(
         away = [Change(path, None, etags[path], trash=True) for path in paths if path != goal]
         others = [change for change in links if change.path not in etags]
         written = Change(goal, note_parser.encoded(text), etags.get(goal, files.ABSENT))
-        old = goal if goal in etags else ""  # its old text goes to the trash, too
-        steps = [written, *away, *others]
-        failed = bank.store.apply(steps, given=content, keep=old, beside=paths[0])
+        keep = goal if kept else ""  # its old text goes to the trash, too
+        failed = bank.store.apply(
+            [written, *away, *others], given=content, keep=keep, beside=paths[0]
+        )
     bank.catch_up()
     meta = note_parser.parse(goal, text.encode())
     key, relinked = meta.meta.id or goal, tuple(c.path for c in others if c.path not in failed)
@@ -177,6 +173,17 @@ def merge(
         warning=warnings(session_notes.warning(bank.layout, goal), unknown, _not_relinked(failed)),
         broken_links=broken or None,
     )
+
+
+def _merge_paths(bank: Bank, sources: Sequence[str], target: str) -> tuple[list[str], str]:
+    """Return the paths of the notes to merge, each once, and that of the target."""
+    paths = list(dict.fromkeys(check_movable(bank, source) for source in sources))
+    if not paths:
+        raise BadInput("name at least one note to merge", "give the sources before the target")
+    goal = name_forms.new_path(target, bank.layout)
+    if goal not in paths:
+        names.check_new(goal)
+    return paths, goal
 
 
 def _current(bank: Bank, paths: Sequence[str]) -> list[NoteRow]:

@@ -68,14 +68,7 @@ def recall(
     bank.settings.check_enabled()
     mode = mode or bank.settings.search.mode
     scope = scope or (bank.settings.search.scope if linked_to is None else BANK)
-    if mode not in MODES:
-        raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
-    if detail not in DETAILS:
-        raise BadInput(f"there is no detail {detail!r}", f"choose one of: {', '.join(DETAILS)}")
-    if offset < 0:
-        raise BadInput(f"the offset {offset} is negative", "count from 0")
-    if not 0 <= min_score <= 1:
-        raise BadInput(f"{min_score} is no likelihood", "give one from 0 to 1")
+    _check(mode, detail, offset, min_score)
     wanted = Wanted(
         query=query,
         conditions=conditions(tags=tags, types=type, since=since, before=before),
@@ -105,3 +98,14 @@ def recall(
             return answer
         uncounted = bank.logs.access.add(used, time.time())
         return answer._replace(problem=answer.problem or uncounted or None)
+
+
+def _check(mode: str, detail: str, offset: int, min_score: float) -> None:
+    if mode not in MODES:
+        raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
+    if detail not in DETAILS:
+        raise BadInput(f"there is no detail {detail!r}", f"choose one of: {', '.join(DETAILS)}")
+    if offset < 0:
+        raise BadInput(f"the offset {offset} is negative", "count from 0")
+    if not 0 <= min_score <= 1:
+        raise BadInput(f"{min_score} is no likelihood", "give one from 0 to 1")

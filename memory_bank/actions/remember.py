@@ -112,30 +112,22 @@ def remember(
     """
     check_content(bank, content)
     check_source(source_type)
-    wanted = _Wanted(
-        content,
-        type=known_type(type) or DEFAULT_TYPE,
-        tags=check_tags(tags),
-        refs={
-            "entity_refs": [entity(reference)._asdict() for reference in entity_refs],
-            "file_refs": [name_forms.of_file(file, bank.layout) for file in file_refs],
-            "symbol_refs": list(symbol_refs),
-        },
-        name=name,
-        source_type=source_type,
-        source_agent=source_agent,
-    )
+    refs: dict[str, list[Any]] = {
+        "entity_refs": [entity(reference)._asdict() for reference in entity_refs],
+        "file_refs": [name_forms.of_file(file, bank.layout) for file in file_refs],
+        "symbol_refs": list(symbol_refs),
+    }
+    kind = known_type(type) or DEFAULT_TYPE
+    wanted = _Wanted(content, kind, check_tags(tags), refs, name, source_type, source_agent)
     bank.catch_up()
     session = current_session(bank, session_id) if source_type == SESSION else Current()
     first = first_path(bank, content, wanted.type, name)
-    by = writer(source_type, source_agent)
     with bank.lock, bank.store.writing(first):  # so that nobody writes the same meanwhile
         bank.catch_up()
         hashed = content_hash(content)
         found = duplicates(bank, hashed, first)
-        keys = session_keys(
-            session, private=session.path != "" and stays_here(bank, first), near=found.near
-        )
+        private = session.path != "" and stays_here(bank, first)
+        keys = session_keys(session, private=private, near=found.near)
         if found.near is not None:
             done, changed = merge_into(bank, found.near, wanted.tags, wanted.refs, keys)
             bank.catch_up()
@@ -144,6 +136,7 @@ def remember(
             done = replace(_create(bank, wanted, hashed, keys, found.far), similar_to=near)
             changed = True
         done = replace(linked(bank, found, done), session_id=session.session_id or None)
+        by = writer(source_type, source_agent)
         unknown = record(bank, [done.path], by) if changed else None
         return replace(done, warning=warnings(done.warning, unknown))
 

@@ -145,20 +145,22 @@ def session_timeline(
         entry(bank, one.row, one.document, counts.get(_number(one), _NOTHING), damaged)
         for one in page
     ]
-    of_days = Counter(_day_of(one.started) for one in wanted)
     return SessionTimeline(
         total=len(wanted),
         offset=max(offset, 0),
         count=len(page),
-        days=tuple(
-            SessionDay(day, of_days[day], tuple(some))
-            for day, some in groupby(entries, key=lambda one: one.started_at[:10])
-        ),
+        days=_days(entries, Counter(_day_of(one.started) for one in wanted)),
         agents=_counted(one.agent for one in known),
         projects=_counted(one.project for one in known),
         unreadable=unreadable,
         problem=bank.problem or None,
     )
+
+
+def _days(entries: Iterable[SessionEntry], counts: Mapping[str, int]) -> tuple[SessionDay, ...]:
+    """Return sessions by day; `counts` also counts those of other pages."""
+    by_day = groupby(entries, key=lambda one: one.started_at[:10])
+    return tuple(SessionDay(day, counts[day], tuple(some)) for day, some in by_day)
 
 
 def entry(

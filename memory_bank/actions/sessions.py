@@ -171,10 +171,11 @@ def store_observation(
         "files_read": tuple(files_read),
         "files_modified": tuple(files_modified),
     }
-    if not worded["title"] and any((obs_type, subtitle, facts, narrative, files_modified)):
-        raise BadInput("an observation needs a title", "say in it what was done or learned")
-    if not worded["title"] and not tool_name.strip():
-        raise BadInput("nothing to store", "give a title, or the tool that was used")
+    if not worded["title"]:
+        if any((obs_type, subtitle, facts, narrative, files_modified)):
+            raise BadInput("an observation needs a title", "say in it what was done or learned")
+        if not tool_name.strip():
+            raise BadInput("nothing to store", "give a title, or the tool that was used")
     before, count_before = _given(bank, tool_input)
     after, count_after = _given(bank, tool_output)
     with opened(bank) as store:

@@ -141,15 +141,13 @@ class Engine:
         worded = frozenset[int]()
         if by_words and unit != "documents":  # an index of rows has all with a word of the question
             worded = frozenset(results.matches["keyword"].rows)
-        ranked = sorted(
-            (
-                one
-                for one in found
-                # by meaning alone, the nearest are shown, however far they are
-                if (one.shown or not by_words or one.row in worded) and one.likelihood >= min_score
-            ),
-            key=lambda one: (one.weak, -one.score, one.document, one.row),
+        shown = (
+            one
+            for one in found
+            # by meaning alone, the nearest are shown, however far they are
+            if (one.shown or not by_words or one.row in worded) and one.likelihood >= min_score
         )
+        ranked = sorted(shown, key=lambda one: (one.weak, -one.score, one.document, one.row))
         hits = self._hits(ranked[:limit], ranking, also=unit == "documents")
         return SearchResult(hits, used, results.reason)
 

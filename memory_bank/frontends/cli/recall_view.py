@@ -70,20 +70,27 @@ def answer(
         hit_formats.FORMATS[form](call, found)
     else:
         show(call, found, Shown(read, explain=explain, also=also))
-    call.fallback(found.fallback_reason)
-    call.warn(found.problem)
-    call.notices(found.notices)
-    if found.rev is not None and not call.json:
-        call.remark(f"as of {found.rev.asked}: {found.rev.commit}, {found.rev.committed_at}")
-    if not found.notes and not call.json:
-        call.remark("nothing found")
-    elif not found.answered and not call.json:
-        call.remark(
-            "nothing answers this" if _elsewhere(found) else "nothing in the bank answers this"
-        )
+    _remark(call, found)
     if interactive and found.notes:
         _open_one(call, found)
     return FOUND if found.notes else NOTHING
+
+
+def _remark(call: Call, found: Recalled) -> None:
+    """Say what limits the answer, and whether it is one."""
+    call.fallback(found.fallback_reason)
+    call.warn(found.problem)
+    call.notices(found.notices)
+    if call.json:
+        return
+    if found.rev is not None:
+        call.remark(f"as of {found.rev.asked}: {found.rev.commit}, {found.rev.committed_at}")
+    if not found.notes:
+        call.remark("nothing found")
+    elif not found.answered:
+        call.remark(
+            "nothing answers this" if _elsewhere(found) else "nothing in the bank answers this"
+        )
 
 
 def _check(call: Call, form: str | None, *, interactive: bool) -> None:
