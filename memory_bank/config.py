@@ -25,15 +25,13 @@ from memory_bank.setting_sections import (
     Sessions,
     Shared,
 )
-from memory_bank.setting_tables import BadTable
+from memory_bank.setting_tables import BadTable, shown
 
 _HUGE = 10**300
 _MOST_BYTES = 1_000_000
 """Maximum size of a file of settings."""
 _MOST_ITEMS = 100
 """Maximum number of items of a list of paths."""
-_LONGEST = 200
-"""Maximum number of characters of a wrong value in an error."""
 
 BANKS = "banks"
 """The section of the user's file with the names of banks."""
@@ -152,8 +150,8 @@ def template() -> str:
         if meta.table:
             continue
         value = list(default) if isinstance(default, tuple) else default
-        shown = str(value).lower() if isinstance(value, bool) else f"{value!r}".replace("'", '"')
-        lines.append(f"# {key} = {shown}  # {meta.told}")
+        text = str(value).lower() if isinstance(value, bool) else f"{value!r}".replace("'", '"')
+        lines.append(f"# {key} = {text}  # {meta.told}")
     return "\n".join(lines) + "\n"
 
 
@@ -314,8 +312,8 @@ def _checked(name: str, value: object, where: str) -> object:
             bool: "true or false", int: "a whole number", float: "a number", str: "text",
             tuple: "a list of texts", MappingProxyType: "a table",
         }  # fmt: skip
-        shown = "its value" if meta.private else _shown(value)  # it may be a key
-        raise BadSetting(f"{where}: {name}: {shown} is not {wanted[type(default)]}", meta.help)
+        said = "its value" if meta.private else shown(value)  # it may be a key
+        raise BadSetting(f"{where}: {name}: {said} is not {wanted[type(default)]}", meta.help)
     if meta.choices and value not in meta.choices:
         raise BadSetting(
             f"{where}: {name} = {value!r}", f"choose one of: {', '.join(meta.choices)}"
@@ -334,22 +332,14 @@ def _check_items(
         raise BadSetting(f"{where}: {name} has {len(items)} items", f"at most {_MOST_ITEMS}")
     for item in items:
         if reason := problem(item):
-            raise BadSetting(f"{where}: {name}: {_shown(item)} {reason}", "remove or correct it")
+            raise BadSetting(f"{where}: {name}: {shown(item)} {reason}", "remove or correct it")
 
 
 def _check_range(name: str, value: float, meta: Key, where: str) -> None:
     if not meta.low <= value <= meta.high:  # so written, nan is refused too
         raise BadSetting(
-            f"{where}: {name} = {_shown(value)} is out of range: it must be {meta.range}", meta.help
+            f"{where}: {name} = {shown(value)} is out of range: it must be {meta.range}", meta.help
         )
-
-
-def _shown(value: object) -> str:
-    try:
-        text = repr(value)
-    except ValueError:  # an integer of thousands of digits
-        return "a number of so many digits"
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def _listed(keys: Iterable[str]) -> str:

@@ -100,3 +100,14 @@ def _work_tree(folder: str) -> str:
         if folder == before:
             return ""
     return "" if folder == os.path.realpath(os.path.expanduser("~")) else folder
+
+
+def is_utf8(name: str) -> bool:
+    """Tell whether a name can be written in UTF-8; a file's name may be any bytes."""
+    if name.isascii():
+        return True
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from memory_bank.errors import BadName, NoteNotFound
+from memory_bank.filenames import is_utf8
 from memory_bank.hints import Hint
 from memory_bank.manifest import documents, link_resolution
 from memory_bank.manifest.documents import DocumentRow
 from memory_bank.manifest.manifest import Manifest
-from memory_bank.notes.file_scan import is_text
 from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.names import key, name_of, path_of
 from memory_bank.notes.source import CONTENT, content_field
@@ -95,7 +95,7 @@ def updated_by(note: NoteRow, written: Mapping[str, float]) -> NoteRow:
 
 def candidates(manifest: Manifest, name: str) -> list[str]:
     """Return the paths of the notes with a name: several if it is ambiguous."""
-    if not is_text(name):
+    if not is_utf8(name):
         return []
     try:
         exact = path_of(name)

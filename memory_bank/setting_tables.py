@@ -40,7 +40,7 @@ def severities(table: Mapping[str, Any]) -> Mapping[str, str]:
     for rule, severity in table.items():
         if severity not in SEVERITIES:
             hint = f"choose one of: {', '.join(SEVERITIES)}"
-            raise BadTable((rule,), f"{_shown(severity)} is no severity", hint)
+            raise BadTable((rule,), f"{shown(severity)} is no severity", hint)
     return MappingProxyType(dict(table))
 
 
@@ -52,7 +52,7 @@ def type_schemas(table: Mapping[str, Any]) -> Mapping[str, TypeSchema]:
 
 def _schema(kind: str, keys: object) -> TypeSchema:
     if not isinstance(keys, Mapping):
-        what = f"{_shown(keys)} is neither a setting of [schema] nor a table of a type"
+        what = f"{shown(keys)} is neither a setting of [schema] nor a table of a type"
         raise BadTable((kind,), what, f"write a table [schema.{kind}] with required = [...]")
     found: dict[str, Any] = {}
     for key, value in keys.items():
@@ -61,7 +61,7 @@ def _schema(kind: str, keys: object) -> TypeSchema:
             raise BadTable((kind, key), f"unknown setting {key!r}", f"known: {known}")
         if key == "strict":
             if not isinstance(value, bool):
-                raise BadTable((kind, key), f"{_shown(value)} is not true or false", "as in TOML")
+                raise BadTable((kind, key), f"{shown(value)} is not true or false", "as in TOML")
             found[key] = value
         else:
             found[key] = _names(kind, key, value)
@@ -72,7 +72,7 @@ def _names(kind: str, key: str, value: object) -> tuple[str, ...]:
     """Return a list of keys of front matter."""
     hint = f'for example {key} = ["status", "tags"]'
     if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
-        raise BadTable((kind, key), f"{_shown(value)} is not a list of texts", hint)
+        raise BadTable((kind, key), f"{shown(value)} is not a list of texts", hint)
     if len(value) > _MOST:
         raise BadTable((kind, key), f"{len(value):,} items", f"at most {_MOST}")
     if any(not one.strip() for one in value):
@@ -85,7 +85,8 @@ def _check_size(table: Mapping[str, Any]) -> None:
         raise BadTable((), f"{len(table):,} entries", f"at most {_MOST}")
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """Return a value of a setting for an error, cut if it is long."""
     try:
         text = repr(value)
     except ValueError:  # an integer of thousands of digits

@@ -188,6 +188,13 @@ class Opened:
         return base
 
 
+class OpenedCache(Opened):
+    """A database that can be computed again: a damaged one is replaced by an empty one."""
+
+    def _connect(self) -> Connection:
+        return connect_cache(self.file, self._tables, self._version)
+
+
 @contextmanager
 def guarded(file: Path) -> Iterator[None]:
     """Convert SQLite's errors to IndexDamaged, Busy or StorageFailed."""
@@ -299,7 +306,26 @@ def version(base: Connection) -> int:
     return int(base.execute("PRAGMA data_version").fetchone()[0])
 
 
+def connect_cache(file: Path, tables: str, version: int) -> Connection:
+    """Open a database, in place of a damaged one an empty one; raise StorageFailed."""
+    try:
+        return connect(file, tables, version)
+    except IndexDamaged:
+        remove(file)
+        return connect(file, tables, version)
+
+
+def remove(file: Path) -> None:
+    """Remove a damaged database; raise StorageFailed."""
+    try:
+        discard(file)
+    except OSError as error:
+        raise StorageFailed(
+            f"{file} can't be replaced: {error.strerror}", "check the disk and its permissions"
+        ) from error
+
+
 def discard(file: Path) -> None:
-    """Remove a database with its WAL files."""
+    """Remove a database with its WAL files; raise OSError."""
     for suffix in ("", "-wal", "-shm"):
         file.with_name(file.name + suffix).unlink(missing_ok=True)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 from memory_bank import note_rows
 from memory_bank.bank import Bank, View
 from memory_bank.errors import NoteNotFound
+from memory_bank.filenames import is_utf8
 from memory_bank.hints import Hint
 from memory_bank.manifest import filters, link_table
 from memory_bank.manifest.link_table import LinkRow
 from memory_bank.notes import name_forms
-from memory_bank.notes.file_scan import is_text
 from memory_bank.search import snippets
 
 GHOST = "ghost:"
@@ -50,7 +50,7 @@ def node_of(bank: Bank, name: str) -> str:
     file = name_forms.of_file(written, bank.layout)
     if ".." in file.split("/"):
         file = posixpath.normpath(file)
-    for form in filter(is_text, (written, file)):
+    for form in filter(is_utf8, (written, file)):
         rows = bank.read(partial(_to_ghost, name=form))
         if rows:
             return GHOST + rows[0].ghost

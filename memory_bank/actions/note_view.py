@@ -14,12 +14,12 @@ from memory_bank.actions.listing import Shown, show
 from memory_bank.actions.promote import PROMOTED_TO
 from memory_bank.bank import Bank, View
 from memory_bank.errors import NoteNotFound
+from memory_bank.filenames import is_utf8
 from memory_bank.hints import Hint
 from memory_bank.manifest import documents, link_table, neighbourhood
 from memory_bank.manifest.link_table import LinkRow
 from memory_bank.manifest.sections import OBSERVATION
 from memory_bank.notes import frontmatter, link_parser, note_parser
-from memory_bank.notes.file_scan import is_text
 from memory_bank.notes.note import Section
 from memory_bank.repo import git
 
@@ -197,7 +197,7 @@ def _goal(bank: Bank, tree: Path | None, row: LinkRow, titles: Mapping[int, str]
 
 def _file(bank: Bank, base: Path, name: str) -> str:
     """Return the path of a file that may be a note elsewhere: place_of knows no such file."""
-    inside = is_text(name) and not name.startswith("/") and ".." not in name.split("/")
+    inside = is_utf8(name) and not name.startswith("/") and ".." not in name.split("/")
     file = bank.layout.project / name
     return file.relative_to(base).as_posix() if inside and file.is_relative_to(base) else ""
 

@@ -42,7 +42,7 @@ class NoteState(NamedTuple):
     found: tuple[StaleLine, ...]
 
 
-class StaleCache(sqlite.Opened):
+class StaleCache(sqlite.OpenedCache):
     """The stale citations of one bank's notes at one commit; it can be removed at any time."""
 
     def __init__(self, file: Path, tree: Path) -> None:
@@ -87,13 +87,6 @@ class StaleCache(sqlite.Opened):
         with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
             return self._meta("late") == _key(head)
         return False
-
-    def _connect(self) -> sqlite.Connection:
-        try:
-            return super()._connect()
-        except IndexDamaged:
-            sqlite.discard(self.file)
-            return super()._connect()
 
     def _meta(self, key: str) -> str:
         row = self.opened().execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()

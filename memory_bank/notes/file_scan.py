@@ -10,7 +10,7 @@ from stat import S_ISDIR, S_ISLNK, S_ISREG
 
 from memory_bank import stat_signature
 from memory_bank.errors import BadName, NoBank, StorageFailed
-from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX, TEXT_SUFFIXES
+from memory_bank.filenames import NOTE_SUFFIXES, TEMPORARY_PREFIX, TEXT_SUFFIXES, is_utf8
 from memory_bank.notes.folders import held, open_folder, stat_of
 from memory_bank.notes.unicode_form import nfc
 from memory_bank.stat_signature import StatSignature
@@ -99,7 +99,7 @@ def look(root: Path, paths: Collection[str]) -> Scan | None:
             return None
         if stat is None:
             continue
-        if not (S_ISREG(stat.st_mode) and path.endswith(NOTE_SUFFIXES) and is_text(path)):
+        if not (S_ISREG(stat.st_mode) and path.endswith(NOTE_SUFFIXES) and is_utf8(path)):
             return None
         found.files[path] = stat_signature.signature(stat)
     return found
@@ -125,7 +125,7 @@ def _walk(
     Raises NotADirectoryError or FileNotFoundError where it is no folder any more.
     """
     below: list[str] = []
-    named = is_text(prefix)
+    named = is_utf8(prefix)
     handle = None
     try:
         handle = open_folder(folder, above)
@@ -133,7 +133,7 @@ def _walk(
             for entry in entries:
                 name = entry.name
                 if name.endswith(NOTE_SUFFIXES) and name[0] != ".":
-                    if entry.is_file(follow_symlinks=False) and named and is_text(name):
+                    if entry.is_file(follow_symlinks=False) and named and is_utf8(name):
                         try:
                             stat = entry.stat(follow_symlinks=False)
                         except FileNotFoundError:
@@ -188,7 +188,7 @@ def _pass(entry: os.DirEntry[str], path: str, found: Scan) -> None:
     elif entry.name.lower().endswith(NOTE_SUFFIXES):
         found.refused[_shown(path)] = _NO_NOTE
     elif entry.name.lower().endswith(TEXT_SUFFIXES):
-        if entry.is_file(follow_symlinks=False) and is_text(path):
+        if entry.is_file(follow_symlinks=False) and is_utf8(path):
             found.texts.append(path)
     elif entry.is_symlink() and entry.is_dir():
         found.refused[_shown(f"{path}/")] = _LINK
@@ -196,14 +196,3 @@ def _pass(entry: os.DirEntry[str], path: str, found: Scan) -> None:
 
 def _shown(path: str) -> str:
     return path.encode("utf-8", "replace").decode()
-
-
-def is_text(path: str) -> bool:
-    """Tell whether a name can be written in UTF-8."""
-    if path.isascii():
-        return True
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

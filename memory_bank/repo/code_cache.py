@@ -6,8 +6,6 @@ import hashlib
 import os
 from pathlib import Path
 
-from memory_bank import sqlite
-from memory_bank.errors import StorageFailed
 from memory_bank.layout import user_folder
 from memory_bank.repo import git
 
@@ -24,16 +22,6 @@ def shared_folder(tree: Path) -> Path:
 def tree_folder(tree: Path) -> Path:
     """Return the folder of one work tree; it may not exist."""
     return shared_folder(tree) / _hashed(tree)
-
-
-def remove(file: Path) -> None:
-    """Remove a damaged database; raise StorageFailed."""
-    try:
-        sqlite.discard(file)
-    except OSError as error:
-        raise StorageFailed(
-            f"{file} can't be replaced: {error.strerror}", "check the disk and its permissions"
-        ) from error
 
 
 def _hashed(path: Path) -> str:

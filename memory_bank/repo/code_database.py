@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from memory_bank import sqlite
 from memory_bank.errors import IndexDamaged
 from memory_bank.repo.code import Intent, ParsedFile, Symbol
-from memory_bank.repo.code_cache import remove
 from memory_bank.repo.symbol_ids import SYMBOL, TEST, Named, ids
 
 _TABLES = """
@@ -113,7 +112,7 @@ class FileRow(NamedTuple):
     """Why it is refused, if it is."""
 
 
-class CodeDatabase(sqlite.Opened):
+class CodeDatabase(sqlite.OpenedCache):
     """The open database; one that is damaged is made again."""
 
     def __init__(self, file: Path) -> None:
@@ -175,13 +174,6 @@ class CodeDatabase(sqlite.Opened):
                 )
                 base.execute(sql, (_GENERATION,))
                 yield base
-
-    def _connect(self) -> sqlite.Connection:
-        try:
-            return super()._connect()
-        except IndexDamaged:
-            remove(self.file)
-            return super()._connect()
 
 
 def replace(base: sqlite.Connection, files: Sequence[FileRow], gone: Collection[str] = ()) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memory_bank import sqlite
 from memory_bank.errors import Busy, IndexDamaged, StorageFailed
+from memory_bank.filenames import is_utf8
 from memory_bank.repo import git
 from memory_bank.source import Committed
 
@@ -81,7 +82,7 @@ class CommitHistory:
         if found is None:
             self._save(head + _UNANSWERED, before)
             return False
-        commits = {path: one for path, one in found.items() if _is_text(path)}
+        commits = {path: one for path, one in found.items() if is_utf8(path)}
         self._save(head, commits)
         return commits != before or not known
 
@@ -113,7 +114,7 @@ class CommitHistory:
         self._commits, self._head = commits, head
         file = self._file()
         try:
-            base = _opened(file)
+            base = sqlite.connect_cache(file, _TABLES, _VERSION)
             with sqlite.guarded(file), sqlite.transaction(base):
                 base.execute("DELETE FROM commits")
                 rows = ((path, *found) for path, found in commits.items())
@@ -122,20 +123,3 @@ class CommitHistory:
             base.close()
         except (IndexDamaged, Busy, StorageFailed):
             return  # cached in memory only
-
-
-def _opened(file: Path) -> sqlite.Connection:
-    try:
-        return sqlite.connect(file, _TABLES, _VERSION)
-    except IndexDamaged:
-        sqlite.discard(file)
-        return sqlite.connect(file, _TABLES, _VERSION)
-
-
-def _is_text(path: str) -> bool:
-    """Tell whether a path can be written in UTF-8."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

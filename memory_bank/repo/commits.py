@@ -62,7 +62,7 @@ class _Head(NamedTuple):
     notes: tuple[str, ...]
 
 
-class Commits(sqlite.Opened):
+class Commits(sqlite.OpenedCache):
     """The commits of a repository, cached in a database that can be deleted at any time."""
 
     def __init__(self, tree: Path, file: Path) -> None:
@@ -89,7 +89,7 @@ class Commits(sqlite.Opened):
             found, whole = self._read(extent, max_files)
         except IndexDamaged:
             self.close()
-            sqlite.discard(self.file)
+            sqlite.remove(self.file)
             found, whole = self._read(extent, max_files)
         self._history = (key, found) if whole else None
         return found
@@ -155,11 +155,7 @@ class Commits(sqlite.Opened):
 
     def _connect(self) -> sqlite.Connection:
         private_folder(self.file.parent)
-        try:
-            return super()._connect()
-        except IndexDamaged:
-            sqlite.discard(self.file)
-            return super()._connect()
+        return super()._connect()
 
 
 def _numbers(base: sqlite.Connection, *, exact: bool) -> dict[str, int]:

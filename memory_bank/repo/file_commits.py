@@ -280,7 +280,7 @@ class FileCommits:
             for place, (commit, changes) in enumerate(state.commits)
         ]
         try:
-            base = _opened(file)
+            base = sqlite.connect_cache(file, _TABLES, _VERSION)
             with sqlite.guarded(file), sqlite.transaction(base):
                 for table in ("commits", "mainline", "meta WHERE key != 'kept'"):
                     base.execute(f"DELETE FROM {table}")
@@ -323,7 +323,7 @@ def _load(file: Path) -> _State | None:
 def _blames(file: Path) -> dict[str, list[str]]:
     """Read the commits of lines that are cached."""
     try:
-        base = _opened(file)
+        base = sqlite.connect_cache(file, _TABLES, _VERSION)
         with sqlite.guarded(file):
             rows = base.execute("SELECT key, lines FROM blames").fetchall()
         base.close()
@@ -335,7 +335,7 @@ def _blames(file: Path) -> dict[str, list[str]]:
 def _kept(file: Path) -> Kept:
     """Read what `keep` has kept."""
     try:
-        base = _opened(file)
+        base = sqlite.connect_cache(file, _TABLES, _VERSION)
         with sqlite.guarded(file):
             row = base.execute("SELECT value FROM meta WHERE key = 'kept'").fetchone()
         base.close()
@@ -346,20 +346,12 @@ def _kept(file: Path) -> Kept:
 
 def _write(file: Path, sql: str, row: tuple[str, str]) -> None:
     try:
-        base = _opened(file)
+        base = sqlite.connect_cache(file, _TABLES, _VERSION)
         with sqlite.guarded(file):
             base.execute(sql, row)
         base.close()
     except (IndexDamaged, Busy, StorageFailed):
         return  # in memory only
-
-
-def _opened(file: Path) -> sqlite.Connection:
-    try:
-        return sqlite.connect(file, _TABLES, _VERSION)
-    except IndexDamaged:
-        sqlite.discard(file)
-        return sqlite.connect(file, _TABLES, _VERSION)
 
 
 def _commit(facts: Sequence[object]) -> FileCommit:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.errors import BadInput, StorageFailed
+from memory_bank.filenames import is_utf8
 from memory_bank.repo import git
 from memory_bank.repo.git_process import LIMIT, read
 
@@ -158,7 +159,7 @@ def named(tree: Path, names: Iterable[str]) -> dict[str, str]:
 
     A name with a line break is left out. Raises BadInput as `sizes_of`.
     """
-    wanted = [one for one in dict.fromkeys(names) if "\n" not in one and _is_text(one)]
+    wanted = [one for one in dict.fromkeys(names) if "\n" not in one and is_utf8(one)]
     if not wanted:
         return {}
     check = ("cat-file", "--batch-check=%(objectname) %(objecttype)", "--buffer")
@@ -173,14 +174,6 @@ def named(tree: Path, names: Iterable[str]) -> dict[str, str]:
         for name, line in zip(wanted, lines, strict=False)
         if line[1:] == [b"blob"]
     }
-
-
-def _is_text(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def sizes_of(tree: Path, ids: Iterable[str]) -> dict[str, int]:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from memory_bank.filenames import is_utf8
 from memory_bank.repo import git_log
 
 
@@ -81,7 +82,7 @@ def history_of(rows: Sequence[CommitRow], max_files: int, notes: tuple[str, ...]
         changes = list(git_log.parsed(row.changes.decode("utf-8", "surrogateescape")))
         if 0 < row.size <= max_files:
             files = dict.fromkeys(names.get(one.path, one.path) for one in changes)
-            text = tuple(filter(_is_text, files))
+            text = tuple(filter(is_utf8, files))
             commits.append(Commit(age, row.when, row.size, text, row.subject))
         renames = [one for one in changes if one.status == "R"]
         found = {one.old: names.get(one.path, one.path) for one in renames}
@@ -90,8 +91,3 @@ def history_of(rows: Sequence[CommitRow], max_files: int, notes: tuple[str, ...]
         names |= found
         renamed = found | renamed
     return History(commits, count=len(rows), renamed=renamed, notes=notes)
-
-
-def _is_text(path: str) -> bool:
-    """Tell whether a path can be written in UTF-8."""
-    return path.isascii() or not any("\ud800" <= char <= "\udfff" for char in path)

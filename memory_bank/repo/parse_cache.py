@@ -12,7 +12,6 @@ from memory_bank import sqlite
 from memory_bank.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.layout import private_folder
 from memory_bank.repo.code import Import, Intent, ParsedFile, Symbol
-from memory_bank.repo.code_cache import remove
 
 _TABLES = """
 CREATE TABLE parses (
@@ -67,7 +66,7 @@ class ParseCache(sqlite.Opened):
             with sqlite.guarded(self.file):
                 self._empty_if_old(base)
         except IndexDamaged:
-            remove(self.file)
+            sqlite.remove(self.file)
             base = super()._connect()
             self._empty_if_old(base)
         return base

@@ -13,6 +13,7 @@ from itertools import takewhile
 from textwrap import dedent
 from typing import Literal, NamedTuple
 
+from memory_bank.filenames import is_utf8
 from memory_bank.repo import parsing, path_changes
 from memory_bank.repo.code import Symbol
 from memory_bank.repo.code_at import FOLDER, CodeAt, Place
@@ -223,7 +224,7 @@ class SymbolChanges:
             found = path_changes.changed(self.code.tree, base, self.head) or {}
             if self.end != self.head:
                 found |= self.code.differences(self.head, self.end)
-            self._changed[base] = {path: found[path] for path in sorted(found) if _is_text(path)}
+            self._changed[base] = {path: found[path] for path in sorted(found) if is_utf8(path)}
         return self._changed[base]
 
     def _present(self, base: str) -> list[str]:
@@ -337,11 +338,6 @@ def _common_end(one: Place, other: Place) -> int:
     """Return how many of the last parts of two symbols' names are the same."""
     names = reversed(one.name.split(".")), reversed(other.name.split("."))
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*names, strict=False)))
-
-
-def _is_text(path: str) -> bool:
-    """Tell whether a path is UTF-8, so that a link can name it."""
-    return path.encode("utf-8", "surrogateescape") == path.encode("utf-8", "replace")
 
 
 def _lines(data: bytes | None) -> list[bytes] | None:

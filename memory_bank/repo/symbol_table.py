@@ -13,7 +13,6 @@ from memory_bank.layout import private_folder
 from memory_bank.locks import WAIT, locked
 from memory_bank.repo import first_lines, git, parsing
 from memory_bank.repo.code import Import, ParsedFile
-from memory_bank.repo.code_cache import remove
 from memory_bank.repo.code_database import CodeDatabase, FileRow, names_of, replace
 from memory_bank.repo.first_lines import FirstLines
 from memory_bank.repo.parse_cache import Key, ParseCache
@@ -91,7 +90,7 @@ class SymbolTable(CodeDatabase):
         self.close()
         self._files = (-1, {})
         self._first_lines.forget()
-        remove(self.file)
+        sqlite.remove(self.file)
 
     def files(self) -> dict[str, FileState]:
         """Return the files of code by path, those that were refused when read included."""

@@ -26,7 +26,7 @@ CREATE TABLE files (path TEXT PRIMARY KEY, signature TEXT NOT NULL, words TEXT N
 _VERSION = 1
 
 
-class WordTable(sqlite.Opened):
+class WordTable(sqlite.OpenedCache):
     """The words of the files of one work tree, in a database that can be deleted at any time."""
 
     def __init__(self, tree: WorkTree, file: Path) -> None:
@@ -56,7 +56,7 @@ class WordTable(sqlite.Opened):
             return self._refreshed(scan, wanted)
         except IndexDamaged:
             self.close()
-            sqlite.discard(self.file)
+            sqlite.remove(self.file)
             return self._refreshed(scan, wanted)
 
     def close(self) -> None:
@@ -104,11 +104,7 @@ class WordTable(sqlite.Opened):
 
     def _connect(self) -> sqlite.Connection:
         private_folder(self.file.parent)
-        try:
-            return super()._connect()
-        except IndexDamaged:
-            sqlite.discard(self.file)
-            return super()._connect()
+        return super()._connect()
 
 
 def _words(base: sqlite.Connection) -> dict[str, Mapping[str, int]]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from memory_bank import stat_signature
 from memory_bank.errors import NoRepository, StorageFailed
+from memory_bank.filenames import is_utf8
 from memory_bank.repo import git
 from memory_bank.stat_signature import StatSignature
 
@@ -81,7 +82,7 @@ class WorkTree:
         for path in listed:
             if path.startswith(("../", "/")):
                 continue
-            if not (path.isascii() or _is_text(path)):
+            if not is_utf8(path):
                 refused[path.encode("utf-8", "replace").decode()] = NOT_UTF8
                 continue
             if not self._plain_folder(path.rpartition("/")[0], plain):
@@ -104,7 +105,7 @@ class WorkTree:
         if not (self.root / ".gitmodules").exists():
             return []
         listed = git.files(self.root, self._exclude) or []
-        shown = (path for path in listed if _is_text(path) and not path.startswith(("../", "/")))
+        shown = (path for path in listed if is_utf8(path) and not path.startswith(("../", "/")))
         places = ((path, self.root / path) for path in shown)
         # git lists files, and submodules as if they were files
         return [path for path, place in places if place.is_dir() and not place.is_symlink()]
@@ -177,11 +178,3 @@ def unreadable(data: bytes) -> str:
     if len(data) > _SMALL and len(data) > _LONG_LINES * (data.count(b"\n") + 1):
         return GENERATED
     return ""
-
-
-def _is_text(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.errors import BadInput
-from memory_bank.filenames import NOTE_SUFFIXES, QUERIES, SETTINGS, TEXT_SUFFIXES
+from memory_bank.filenames import NOTE_SUFFIXES, QUERIES, SETTINGS, TEXT_SUFFIXES, is_utf8
 from memory_bank.layout import Layout
-from memory_bank.notes.file_scan import is_text
 from memory_bank.repo import git, git_objects
 from memory_bank.repo.git_objects import Blob, Revision
 from memory_bank.repo.git_process import read
@@ -129,7 +128,7 @@ def _refused(name: str, one: Blob, count: int) -> str | None:
 def _reasons(name: str, count: int) -> Iterator[str]:
     if name.lower().endswith(NOTE_SUFFIXES) and not name.endswith(NOTE_SUFFIXES):
         yield _NO_NOTE
-    if not is_text(name):
+    if not is_utf8(name):
         yield "its name is not UTF-8"
     elif len(name) > _MOST_PATH // 4 and len(name.encode()) > _MOST_PATH:
         yield f"its path is longer than {_MOST_PATH:,} bytes"
