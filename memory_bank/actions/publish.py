@@ -83,12 +83,12 @@ def publish(
     with open_engine(to or bank.settings.shared.url) as engine:
         check_embedder(engine.info(), embedder_of(bank)[0])
         known = engine.known(identity.repo, identity.bank)
-        if known.commit == commit and not force:
-            return _unchanged(identity, known, time.monotonic() - started)
         _check_follows(identity, known, commit, force=force)
         with bank_at(bank, commit, required=True) as copy:
             for attempt in range(_TRIES):
                 found = collected(copy, {} if force else known.notes, progress, identity.project)
+                if known.commit == commit and not force:
+                    return _unchanged(identity, known, found, time.monotonic() - started)
                 publication = _difference(engine, identity, known, found, commit)
                 try:
                     if not dry_run:
@@ -98,8 +98,6 @@ def publish(
                         raise
                     time.sleep(_PAUSE * (attempt + 1))
                     known = engine.known(identity.repo, identity.bank)
-                    if known.commit == commit:
-                        return _unchanged(identity, known, time.monotonic() - started)
                     _check_follows(identity, known, commit, force=force)
                     continue
                 break
@@ -135,7 +133,7 @@ def _identity(bank: Bank, repo: str) -> Identity:
 
 def _check_follows(identity: Identity, known: Known, commit: str, *, force: bool) -> None:
     """Raise BadInput unless a commit comes after the published one."""
-    if force or not known.commit:
+    if force or known.commit in {"", commit}:
         return
     if path_changes.is_ancestor(identity.tree, known.commit, commit):
         return
@@ -203,8 +201,8 @@ def _result(publication: Publication, found: Collected, state: str) -> Published
     )
 
 
-def _unchanged(identity: Identity, known: Known, seconds: float) -> Published:
+def _unchanged(identity: Identity, known: Known, found: Collected, seconds: float) -> Published:
     return Published(
         UNCHANGED, identity.repo, identity.bank, known.commit, known.commit, len(known.notes),
-        known.passages, (), (), 0, 0, (), 0, seconds,
+        known.passages, (), (), 0, 0, tuple(found.refused), found.sessions, seconds,
     )  # fmt: skip

@@ -196,6 +196,8 @@ def test_a_note_with_a_secret_is_left_out_and_named(bank: Bank, shop: Path, inde
     assert "line 3" in done.refused[0].reason
     assert SECRET not in repr(done)
     assert "facts/bm25.md" not in shared_texts(index)
+    again = publish(bank)
+    assert (again.state, again.refused, again.sent_passages) == ("unchanged", done.refused, 0)
 
 
 def test_a_commit_that_does_not_follow_is_refused_unless_forced(

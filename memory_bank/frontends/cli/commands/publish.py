@@ -68,7 +68,7 @@ def _show(call: Call, done: Published) -> None:
         actions.publish.ABSENT: ("nothing is published", "dim"),
     }[done.state]
     commit = done.commit or done.replaced
-    replaced = f", after {done.replaced[:12]}" if done.commit and done.replaced else ""
+    replaced = f", after {done.replaced[:12]}" if done.replaced not in {"", commit} else ""
     console = call.console
     console.line(said, f": {name}", f" {commit[:12]}{replaced}" if commit else "")
     if done.commit:
