@@ -17,7 +17,7 @@ from threading import Lock, Thread
 from typing import NamedTuple, TypeVar
 
 from memory_bank.errors import BadInput, BadSetting, Busy, MemoryBankError, SharedUnavailable
-from memory_bank.shared.engine import UNREACHABLE, Engine, open_engine
+from memory_bank.shared.engine import UNREACHABLE, Engine, load_engine, open_engine
 from memory_bank.shared.server_url import EMBEDDED
 
 _STARTING = 30.0
@@ -71,6 +71,7 @@ class Conversation:
 
     def __init__(self, url: str, seconds: float) -> None:
         """Connect, or use a kept connection; raise SharedUnavailable, BadSetting."""
+        load_engine()  # the time limit is the server's
         if url.startswith(EMBEDDED):
             seconds = max(seconds, _STARTING)
         self._seconds = seconds

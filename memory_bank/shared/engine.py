@@ -274,6 +274,13 @@ class Engine(Protocol):
         """Return some passages by row; those that may not be read, or are gone, are left out."""
 
 
+def load_engine() -> None:
+    """Import what `open_engine` needs; raise SharedUnavailable if it is not installed."""
+    from memory_bank.shared import postgres
+
+    postgres.load()
+
+
 def open_engine(url: str, *, seconds: float = 0.0) -> Engine:
     """Connect to the shared index at a URL; raise SharedUnavailable, BadSetting.
 

@@ -20,7 +20,12 @@ __all__ = ["index", "repositories"]
 def answered(folder: Path, url: str, **arguments: object) -> str:
     """Ask `recall` of a server in a folder, which finds the shared index by its environment."""
     program, *words = command(["serve", "mcp"])
-    env = {**os.environ, "MEMORY_BANK_SHARED_URL": url, "MEMORY_BANK_EMBEDDER": "hashing"}
+    env = {
+        **os.environ,
+        "MEMORY_BANK_SHARED_URL": url,
+        "MEMORY_BANK_SHARED_SECONDS": "30",
+        "MEMORY_BANK_EMBEDDER": "hashing",
+    }
     server = StdioServerParameters(command=program, args=words, env=env, cwd=folder)
 
     async def ask() -> str:

@@ -27,8 +27,12 @@ HOSTILE = "github.com/evil/notes"
 @pytest.fixture(scope="module")
 def dashboard(index: str, repositories: dict[str, Path]) -> Iterator[Dashboard]:
     """A dashboard of the third repository, whose user has a shared index."""
-    url = {"MEMORY_BANK_SHARED_URL": index, "MEMORY_BANK_EMBEDDER": "hashing"}
-    with serving(repositories[APP], **url) as served:
+    variables = {
+        "MEMORY_BANK_SHARED_URL": index,
+        "MEMORY_BANK_SHARED_SECONDS": "30",
+        "MEMORY_BANK_EMBEDDER": "hashing",
+    }
+    with serving(repositories[APP], **variables) as served:
         yield served
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -36,7 +35,8 @@ NOTES = {
 
 def settings(url: str, **others: object) -> dict[str, object]:
     named = {name.replace("__", "."): value for name, value in others.items()}
-    return {"shared.url": url, "memory.embedder": "hashing", **named}
+    usual = {"shared.url": url, "shared.seconds": 30, "memory.embedder": "hashing"}
+    return {**usual, **named}
 
 
 @pytest.fixture(scope="module")
@@ -208,14 +208,12 @@ def test_a_server_that_gives_no_answer_costs_the_time_limit(
         url = f"postgresql://me:hunter2@127.0.0.1:{server.getsockname()[1]}/x"
         with open_bank(repositories[APP], settings=settings(url, shared__seconds=0.5)) as bank:
             bank.sync()
-            started = time.monotonic()
             found = recall(bank, "job queue", scope="both")
             again = recall(bank, "job queue", scope="shared")
-            spent = time.monotonic() - started
     assert found.fallback_reason == again.fallback_reason == "shared_unreachable"
     assert [note.path for note in found.notes] == ["login.md"]
     assert "hunter2" not in repr(found)
-    assert spent < 2
+    assert ("no answer in 0.5 seconds" in found.notices[0]) is listening
 
 
 def test_another_embedder_gets_the_banks_answer(index: str, repositories: dict[str, Path]) -> None:

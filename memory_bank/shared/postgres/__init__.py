@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from memory_bank.shared.postgres.postgres import Postgres
 
 
-def connect(url: str, *, seconds: float = 0.0) -> Postgres:
-    """Connect to a server; raise SharedUnavailable, BadSetting."""
+def load() -> None:
+    """Import the driver; raise SharedUnavailable if it is not installed."""
     for package in ("psycopg", "pgvector"):
         if find_spec(package) is None:
             raise SharedUnavailable(
@@ -21,6 +21,12 @@ def connect(url: str, *, seconds: float = 0.0) -> Postgres:
                 "run: pip install 'markdown-memory-bank[shared]'",
                 NOT_INSTALLED,
             )
+    from memory_bank.shared.postgres import connection, postgres  # noqa: F401
+
+
+def connect(url: str, *, seconds: float = 0.0) -> Postgres:
+    """Connect to a server; raise SharedUnavailable, BadSetting."""
+    load()
     from memory_bank.shared.postgres.connection import opened
     from memory_bank.shared.postgres.postgres import Postgres
 

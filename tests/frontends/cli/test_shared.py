@@ -83,7 +83,10 @@ def test_roles_are_granted_and_revoked(
     mb("shared", "init")
     assert f"{ci} may publish {REPO}" in mb("shared", "publisher", ci, REPO).out
     assert "is now in team web" in mb("shared", "team", REPO, "web").out
-    assert f"{asker} may read web" in mb("shared", "grant", asker, "--team", "web").out
+    assert (
+        f"{asker} may read the repositories of team web"
+        in mb("shared", "grant", asker, "--team", "web").out
+    )
     assert mb("shared", "grant", asker).code == 2
     assert mb("shared", "grant", "nobody", "--team", "web").code == 2
     shown = mb("shared", "status")

@@ -161,7 +161,8 @@ def _grant(call: Call, *, role: str, repo: str | None, team: str | None, to: str
     done = actions.shared_index.grant(
         call.settings(), role, repo=repo or "", team=team or "", to=to or ""
     )
-    _changed(call, done, f"{role} may read {repo or team}", f"{role} could read {repo or team}")
+    what = repo or f"the repositories of team {team}"
+    _changed(call, done, f"{role} may read {what}", f"{role} could read {what}")
     return FOUND
 
 
