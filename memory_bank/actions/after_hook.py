@@ -1,4 +1,4 @@
-"""What follows a hook, in a process for which no agent waits."""
+"""Do what remains after a hook, in a process that no agent waits for."""
 
 from __future__ import annotations
 

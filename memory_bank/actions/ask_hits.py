@@ -170,7 +170,7 @@ def ask_hits(
 def _there(
     wanted: tuple[str, ...], bank: Bank | None, codebase: Codebase | None
 ) -> tuple[str, ...]:
-    """Leave out kinds that aren't there, and aren't missed."""
+    """Leave out the kinds that need a bank or a codebase, if it is not there."""
     there = {NOTES} if codebase is None else set(INCLUDE) - ({NOTES} if bank is None else set())
     return tuple(one for one in wanted if one in there) or wanted
 

@@ -1,4 +1,4 @@
-"""Why a hit was found: the parts of its score, in few groups."""
+"""Explain why a hit was found: the parts of its score, in a few groups."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEAST = 0.005
 
 
 class Part(NamedTuple):
-    """What one group gives to a score."""
+    """The part of a score that comes from one group."""
 
     group: str
     start: float

@@ -18,11 +18,11 @@ _MOST_TAGS = 40
 
 
 class Browsed(NamedTuple):
-    """A page of notes, and by what they can be chosen."""
+    """A page of notes, and the folders, types and tags to choose from."""
 
     notes: tuple[Listed, ...]
     total: int
-    """Number of all notes that are meant."""
+    """Number of notes on all pages."""
     offset: int
     folders: dict[str, int]
     """The folders in the chosen one, with the numbers of their notes."""
@@ -44,8 +44,8 @@ def browse(
 ) -> Browsed:
     """Return the notes in a folder, of a type, with a tag, and that link to `cites`.
 
-    `cites` is a note, a file or the name of a ghost. Archived notes are left out but with
-    `archived`. The folders, types and tags are those of the whole bank.
+    `cites` is a note, a file or the name of a ghost. Archived notes are left out unless
+    `archived` is true. The folders, types and tags are those of the whole bank.
     """
     wanted = list(conditions(tags=[tag] if tag else (), types=type or None))
     wanted += [Condition("in", folder)] if folder else []

@@ -1,4 +1,4 @@
-"""A file of the repository as people read it: only what git knows or would add, without secrets."""
+"""Show a file of the repository without secrets, if git tracks it or would add it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def code_view(code: Codebase, path: str) -> CodeView:
 
 
 def _without_secrets(text: str, allowed: tuple[str, ...]) -> tuple[str, int]:
-    """Return a text without what looks like a secret; its lines stay as many."""
+    """Return a text without what looks like a secret, with the same number of lines."""
     found = secrets.find(text, allowed)
     for one in reversed(found):
         inside = text[one.start : one.end]

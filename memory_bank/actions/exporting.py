@@ -47,7 +47,7 @@ class Export(NamedTuple):
 
 
 class Words(NamedTuple):
-    """What a note is found by."""
+    """The texts and fields by which a search finds a note."""
 
     path: str
     title: str
@@ -88,13 +88,13 @@ def exported(bank: Bank, rev: str = "HEAD") -> Iterator[Export]:
 
 
 def committed(found: Lately) -> Lately:
-    """Return changes without those that no commit has: of notes that were left out."""
+    """Return the committed changes; those of notes that were left out have no commit."""
     kept = tuple(one for one in found.changes if one.committed)
     return found._replace(changes=kept, total=found.total - len(found.changes) + len(kept))
 
 
 def words(bank: Bank) -> list[Words]:
-    """Return what each note is found by, sorted by path."""
+    """Return the searchable texts of each note, sorted by path."""
 
     def read(view: View) -> list[Words]:
         rows = documents.all_documents(view.manifest)

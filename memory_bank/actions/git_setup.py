@@ -24,19 +24,19 @@ _ANSWERED = 2
 
 
 class Part(NamedTuple):
-    """One thing that git must know."""
+    """A line of attributes or a setting that git needs."""
 
     name: str
     """A key of git's settings, or the file of attributes."""
     value: str
-    """What it says; empty if it is not there."""
+    """Its value; empty if it is not there."""
     is_set: bool
     problem: str = ""
     """What is wrong with it."""
 
 
 class GitSetup(NamedTuple):
-    """What git knows of the notes of a bank."""
+    """The attributes and settings that git has for the notes of a bank."""
 
     folder: str
     """The folder of the notes."""
@@ -47,7 +47,7 @@ class GitSetup(NamedTuple):
 
 
 def check(bank: Bank) -> GitSetup:
-    """Return what git knows of the notes; raises BadInput outside a git work tree."""
+    """Return what git has for the notes; raise BadInput outside a git work tree."""
     return _found(bank.layout.root, _tree(bank))
 
 

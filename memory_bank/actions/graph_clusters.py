@@ -18,7 +18,7 @@ _LEAST = 3
 """Nodes of a cluster with a name."""
 _TAGS = 2
 _SHARE = 0.3
-"""How telling a second tag of a name must be, compared with the first."""
+"""Least weight of a second tag in a name, as a share of the weight of the first."""
 _SEED = 1
 
 

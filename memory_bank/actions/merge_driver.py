@@ -29,7 +29,7 @@ class Files(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What became of a merge."""
+    """The result of a merge."""
 
     conflicts: int
     remark: str = ""

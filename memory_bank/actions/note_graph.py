@@ -64,7 +64,7 @@ class NoteGraph(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What of the graph to show."""
+    """The part of the graph to show."""
 
     note: str = ""
     """The centre, as people name notes, or a node's id; empty for the most linked note."""
@@ -87,7 +87,7 @@ class Part(NamedTuple):
     degrees: tuple[int, ...]
     """In the whole graph."""
     left_out: int
-    """How many nodes that are wanted are too many."""
+    """Number of wanted nodes that are not shown, because there are too many."""
 
 
 def whole_graph(bank: Bank) -> NoteGraph:
@@ -97,7 +97,7 @@ def whole_graph(bank: Bank) -> NoteGraph:
 
 
 def part(bank: Bank, wanted: Wanted) -> Part:
-    """Return the part of the graph that is wanted; raise NoteNotFound, BadInput."""
+    """Return the wanted part of the graph; raise NoteNotFound, BadInput."""
     if wanted.depth not in _DEPTHS:
         raise BadInput(f"depth is {wanted.depth}", "it is 1 or 2")
     if unknown := set(wanted.kinds) - set(KINDS):

@@ -15,7 +15,7 @@ from memory_bank.repo import git, git_objects
 
 _COMMITS = 200
 _GHOST = "unknown"
-"""The state of what may name code, and never did."""
+"""The state of a citation whose target was never in the code."""
 
 
 class Confirmation(NamedTuple):

@@ -82,7 +82,7 @@ class Cite(NamedTuple):
 
 
 class Successor(NamedTuple):
-    """A note that says the same anew, or that this one replaced."""
+    """A note that supersedes this one, or that this one supersedes."""
 
     path: str
     title: str

@@ -1,4 +1,4 @@
-"""What a person sees first of a bank: how much there is, what is new, and the latest decisions."""
+"""The overview of a bank: how much there is, what is new, and the latest decisions."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _PARTIAL = "this is a partial clone: only renames of files with the same bytes a
 _NO_BRANCH = (
     "no default branch was found, so no commit counts as reviewed: set memory.default_branch"
 )
-_UNREAD = "git could not list the commits in time: `memory-bank sync` asks again"
+_UNREAD = "git could not list the commits in time: an update of the index asks again"
 
 
 class _State(NamedTuple):
@@ -49,7 +49,7 @@ class _State(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """What was found out about all files in a state."""
+    """A result for all files, computed from the commits in a state."""
 
     state: str = ""
     files: Mapping[str, Sequence[str]] = MappingProxyType({})
@@ -173,13 +173,13 @@ class FileCommits:
         return self._blames[key]
 
     def kept(self) -> Kept:
-        """Return what was last kept of all files."""
+        """Return the last result that was kept."""
         if self._kept is None:
             self._kept = _kept(self._file())
         return self._kept
 
     def keep(self, found: Kept) -> None:
-        """Keep something of all files instead of what was kept before."""
+        """Keep a result for all files in place of the last one."""
         self._kept = found
         _write(
             self._file(), "INSERT OR REPLACE INTO meta VALUES (?, ?)", ("kept", json.dumps(found))
@@ -333,7 +333,7 @@ def _blames(file: Path) -> dict[str, list[str]]:
 
 
 def _kept(file: Path) -> Kept:
-    """Read what `keep` has kept."""
+    """Read the result that `keep` wrote."""
     try:
         base = sqlite.connect_cache(file, _TABLES, _VERSION)
         with sqlite.guarded(file):

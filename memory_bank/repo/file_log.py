@@ -22,7 +22,7 @@ _LAST_SECOND = 253_402_300_799
 
 
 class Person(NamedTuple):
-    """Who a line at the end of a commit's message names."""
+    """A person whom a line at the end of a commit's message names."""
 
     name: str
     mail: str

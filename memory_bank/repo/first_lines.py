@@ -31,7 +31,7 @@ class FirstLines:
         self._recorded: frozenset[str] = frozenset()
 
     def languages(self, files: Mapping[str, StatSignature]) -> dict[str, str]:
-        """Map those of some files to their languages that only their first lines tell."""
+        """Map the files whose language only the first line tells to their languages."""
         if self._known is None:
             self._known = self._rows()
             self._recorded = frozenset(self._known)
@@ -65,7 +65,7 @@ class FirstLines:
         self._recorded = frozenset(self._known or ())
 
     def forget(self) -> None:
-        """Read all again: the database is removed."""
+        """Remove the database, so that all files are read again."""
         self._known, self._recorded = None, frozenset()
 
     def _rows(self) -> dict[str, tuple[StatSignature, str]]:

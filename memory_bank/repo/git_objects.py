@@ -44,7 +44,7 @@ _IGNORED = dict.fromkeys(
 """Characters that the file system of macOS ignores in names."""
 _PART = r"(?!\.git)\.?[a-z0-9_][\w.-]*+"
 _SIMPLE = re.compile(rf"(?:{_PART}/)*+{_PART}", re.ASCII | re.IGNORECASE)
-"""Most paths, none of which is unsafe."""
+"""Matches most safe paths at once, and no unsafe one."""
 _GIT_FOLDERS = frozenset({".git", "git~1"})
 _SURROGATES = "surrogateescape"
 

@@ -106,7 +106,7 @@ def changed(tree: Path, base: str, end: str) -> dict[str, str] | None:
 
 
 def is_ancestor(tree: Path, commit: str, end: str) -> bool:
-    """Tell whether a commit is before another one, or the same; not if it is unknown."""
+    """Tell whether a commit is another one or before it; false if it is unknown."""
     if not _ID.fullmatch(commit):
         return False
     words = ("merge-base", "--is-ancestor", f"{commit}^{{commit}}", end)
@@ -126,7 +126,7 @@ def touched(tree: Path, base: str, end: str, paths: Collection[str]) -> bool:
 
 
 def commits_between(tree: Path, base: str, end: str) -> frozenset[str]:
-    """Return the commits before a commit, it included, that are not before another one."""
+    """Return a commit and those before it, without those that are also before another commit."""
     found = read(tree, "rev-list", *_span(end, base), "--", most=_MOST, seconds=SECONDS)
     return frozenset((found or b"").decode("ascii", "replace").split())
 

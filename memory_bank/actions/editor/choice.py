@@ -1,4 +1,4 @@
-"""What may stand at the cursor in a note, and how it is compared with what has been typed."""
+"""Choices for completion at the cursor in a note, and their comparison with the typed text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kind = Literal["note", "title", "alias", "heading", "block", "file", "symbol", "
 
 
 class Choice(NamedTuple):
-    """A text that may stand between two offsets instead of what is there."""
+    """A text that may replace the one between two offsets."""
 
     label: str
     kind: Kind
@@ -22,7 +22,7 @@ class Choice(NamedTuple):
     end: int
     detail: str = ""
     typed: str = ""
-    """The text with which what has been typed is compared."""
+    """The text that is compared with the typed one."""
 
 
 class Choices(NamedTuple):
@@ -34,7 +34,10 @@ class Choices(NamedTuple):
 
 
 def matching(typed: str) -> Callable[[str], object]:
-    """Return a test whether the letters typed occur in a name in their order, spaces left out."""
+    """Return a function that tells whether a name has the typed letters in their order.
+
+    Spaces are left out.
+    """
     letters = [char for char in typed.casefold() if not char.isspace()]
     # atomic, so that time is linear
     match = re.compile("".join(f"(?>.*?{re.escape(char)})" for char in letters), re.DOTALL).match

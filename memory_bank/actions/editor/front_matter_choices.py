@@ -1,4 +1,4 @@
-"""What can follow at the cursor in the front matter of a note: values of its keys."""
+"""Choices for completion in the front matter of a note: values of its keys."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Typed(NamedTuple):
 
 
 def front_matter_choices(bank: Bank, text: str, offset: int, code_of: CodeOf) -> Choices:
-    """Return what can follow at an offset in front matter."""
+    """Return the choices at an offset in front matter."""
     at = _typed_at(text, offset)
     if at is None:
         return Choices()

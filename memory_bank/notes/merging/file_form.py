@@ -16,7 +16,7 @@ class NoText(Exception):
 
 
 class Form(NamedTuple):
-    """How a file is written; what an empty file doesn't say is None."""
+    """How a file is written; None for what an empty file doesn't tell."""
 
     mark: bytes = b""
     newline: str | None = None

@@ -109,7 +109,7 @@ def _woven(ours: Sequence[_Block], theirs: Sequence[_Block]) -> list[tuple[_Bloc
 
 
 def _shared(ours: Sequence[_Block], theirs: Sequence[_Block]) -> bool:
-    """Tell whether the blocks of only one text have a line that says something in common."""
+    """Tell whether blocks that only ours and only theirs have share a line of words."""
     words = {line for block in ours for line in _lines(block)}
     return any(line in words for block in theirs for line in _lines(block))
 

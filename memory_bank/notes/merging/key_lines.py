@@ -26,7 +26,7 @@ class KeyLines(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of a block in their order; joined, all texts are the block."""
+    """The keys of a block in their order; all their texts, joined, are the block."""
 
     of: Mapping[str, KeyLines] = field(default_factory=dict)
     below: str = ""
