@@ -15,8 +15,8 @@ from memory_bank.notes.relations import as_type
 
 MARK = "::"
 """A text without it has no fields."""
-MAX_FIELDS = 5_000
-"""Limit for one note; further fields are read as text."""
+MAX_FIELDS = 100_000
+"""Limit for one note, enough for 10,000 observations; further fields are read as text."""
 _LONGEST = 300
 """Maximum number of characters of a value."""
 _MAX_VALUES = 200

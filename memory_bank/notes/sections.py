@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
@@ -95,16 +96,12 @@ class _Content:
         section around, if only that has fields.
         """
         made: list[Section] = []
+        names, lines = sorted(self.alone), sorted(self.fields)
         for section in sections:
-            inside = range(section.line, section.end_line)
-            named = [name for line, name in self.alone.items() if line in inside]
-            found = [
-                (one.key, value)
-                for line, one in self.fields.items()
-                if line in inside
-                for value in one.values
-            ]
-            name = named[-1] if named else ""
+            last = _between(names, section)[-1:]
+            name = self.alone[last[0]] if last else ""
+            fields = (self.fields[line] for line in _between(lines, section))
+            found = [(one.key, value) for one in fields for value in one.values]
             around = None if found or not name else _around(made, section)
             if around is not None:
                 made[around] = made[around]._replace(name=name)
@@ -122,6 +119,11 @@ class _Content:
         ):
             if count > kept:
                 yield Fault(f"only the first {kept:,} of {count:,} {kind}")
+
+
+def _between(lines: Sequence[int], section: Section) -> Sequence[int]:
+    """Return those of some sorted lines that are in a section."""
+    return lines[bisect_left(lines, section.line) : bisect_left(lines, section.end_line)]
 
 
 def _around(sections: Sequence[Section], inner: Section) -> int | None:

@@ -6,8 +6,7 @@ import time
 
 import pytest
 
-from memory_bank.notes import note_parser
-from memory_bank.notes.inline_fields import MAX_FIELDS
+from memory_bank.notes import note_parser, sections
 from memory_bank.notes.note import Section
 from memory_bank.notes.sections import read_body
 from memory_bank.notes.source import document_of
@@ -114,11 +113,19 @@ def test_a_divided_section_keeps_its_name() -> None:
     assert [section.name for section in again][:2] == ["first", "one"]
 
 
-def test_fields_are_bounded_and_read_in_linear_time() -> None:
+def test_fields_are_bounded_and_read_in_linear_time(monkeypatch: pytest.MonkeyPatch) -> None:
     started = time.perf_counter()
-    many = only("key:: value\n" * (2 * MAX_FIELDS))
-    assert len(many.fields) == MAX_FIELDS
+    monkeypatch.setattr(sections, "MAX_FIELDS", 5_000)
+    many = only("key:: value\n" * (10_000))
+    assert len(many.fields) == 5_000
     assert len(only("key:: " + "a, " * 100_000).fields) == 200
     assert len(only("key:: " + "a" * 100_000).fields[0][1]) == 300
     assert only("key:: \x00, \x01[[a]], \x02").fields
     assert time.perf_counter() - started < 5
+
+
+def test_a_long_session_has_the_fields_of_all_observations() -> None:
+    block = "## {0}\n\n" + "".join(f"- key{n}:: v\n" for n in range(8)) + "\n^obs-{0}\n\n"
+    found = read_body("".join(block.format(n) for n in range(700))).sections
+    assert [one.name for one in found] == [f"obs-{n}" for n in range(700)]
+    assert {len(one.fields) for one in found} == {8}
