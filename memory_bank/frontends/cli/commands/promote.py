@@ -1,4 +1,4 @@
-"""`memory-bank promote`: make a tracked note of an observation."""
+"""`memory-bank promote`: make a tracked note of an observation or a summary."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ GROUP = "Sessions"
     "promote",
     why="""
     Sessions stay on this machine. This makes a note of one observation that others should know, in
-    the folder of its type, with its facts, concepts as tags and files; both are linked. An
-    observation that was promoted before is not promoted again.
+    the folder of its type, with its facts, concepts as tags and files; both are linked. The summary
+    of a session can become a note, too. What was promoted before is not promoted again.
     """,
     examples=(
         ("memory-bank promote obs-1a2b3c4d5e6f", "as a note of the observation's type"),
         ("memory-bank promote obs-1a2b3c4d5e6f --type decision", "as a decision"),
+        ("memory-bank promote sum-1a2b3c4d5e6f", "the summary of a session"),
     ),
 )
-@click.argument("observation_id", metavar="OBS")
+@click.argument("observation_id", metavar="ID")
 @click.option("--type", "kind", default="", metavar="TYPE", help="The type of the note")
 @click.option("--name", default="", metavar="PATH", help="The path of the note")
 def command(call: Call, *, observation_id: str, kind: str, name: str) -> int:
-    """Make a tracked note of an observation."""
+    """Make a tracked note of an observation or a summary."""
 
     def render(done: Promoted) -> None:
         what = "created" if done.action == "created" else "was promoted before:"
