@@ -104,7 +104,8 @@ def with_commits(
 
 
 def _is_note(path: str) -> bool:
-    return path.endswith(NOTE_SUFFIXES) and not path.startswith((SESSIONS, "."))
+    hidden = any(part.startswith(".") for part in path.split("/"))  # as the scan of files says
+    return path.endswith(NOTE_SUFFIXES) and not hidden and not path.startswith(SESSIONS)
 
 
 def _shown(bank: Bank, row: DocumentRow, since: float) -> ChangedLately:

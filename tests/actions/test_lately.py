@@ -108,3 +108,14 @@ def test_only_the_last_ones_are_listed(folder: Path, opening: Callable[..., Bank
     found = lately(opening(folder), limit=2)
     assert (found.total, len(found.changes)) == (5, 2)
     assert {one.change for one in found.changes} == {"added"}
+
+
+def test_a_file_that_is_hidden_is_no_removed_note(
+    old_notes: Path, opening: Callable[..., Bank], git: Git
+) -> None:
+    for name in (".draft.md", "facts/.draft.md", ".obsidian/a.md"):
+        (old_notes / name).parent.mkdir(exist_ok=True)
+        (old_notes / name).write_text("# Draft\n")
+    git(old_notes, "add", "-A")
+    git(old_notes, "commit", "-qm", "Add drafts")
+    assert lately(opening(old_notes)).total == 0
