@@ -240,7 +240,7 @@ def _hit(result: Result, answer: asking.Explained, words: str, allowed: Sequence
     return Hit(
         kind=kind,
         title=marked(result.title, words),
-        snippet=marked(snippet, words),
+        snippet=marked(snippets.without_links(snippet) if kind == DOCS else snippet, words),
         path=path,
         line=line,
         heading=_heading(result, found),
@@ -260,7 +260,7 @@ def _note(note: RecalledNote, result: NoteResult, words: str) -> Hit:
     return Hit(
         kind=NOTES,
         title=marked(note.title or note.path, words),
-        snippet=marked(note.snippet, words),
+        snippet=marked(snippets.without_links(note.snippet), words),
         path=note.path,
         line=note.line,
         heading=note.heading,

@@ -10,7 +10,14 @@ from memory_bank.retrievers.keyword import analyzer
 
 SNIPPET = 240
 """Approximate length of a snippet, in characters."""
+_LINK = re.compile(r"!?\[\[(?:[^\[\]|]*\|([^\[\]]+)|([^\[\]|]+))\]\]|!?\[([^\[\]]*)\]\([^()\s]*\)")
+"""A link on one line; what stands between backticks is not told apart."""
 _HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*\n+|[ \t]*\n)+")
+
+
+def without_links(text: str) -> str:
+    """Return a text of Markdown with the words of its links in place of the links."""
+    return _LINK.sub(lambda found: found[1] or found[2] or found[3] or "", text)
 
 
 def snippet(text: str, question: str, size: int = SNIPPET) -> str:

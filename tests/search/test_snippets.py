@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory_bank.search.snippets import matches, snippet
+from memory_bank.search.snippets import matches, snippet, without_links
 
 FILLER = "Nothing of note happened on that day and nobody wrote anything down. "
 
@@ -49,3 +50,17 @@ def test_words_with_a_common_stem_match() -> None:
     text = "Retries of a job, retried in findUserByEmail or max_retry; no retro."
     found = [text[start:end] for start, end in matches(text, "how is a user retried?")]
     assert found == ["Retries", "retried", "findUserByEmail", "retry"]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("See [[decisions/queue]].", "See decisions/queue."),
+        ("See [[decisions/queue|the queue]], ![[a.md#One|it]].", "See the queue, it."),
+        ("A [perfect *match*](score.md#x) and ![alt](a.png)", "A perfect *match* and alt"),
+        ("items[0](x) [ ] [[a]", "items0 [ ] [[a]"),
+        ("[[ [[a]] ]] [[|b]] [[a|]]", "[[ a ]] b [[a|]]"),
+    ],
+)
+def test_links_become_their_words(text: str, plain: str) -> None:
+    assert without_links(text) == plain

@@ -155,6 +155,20 @@ def test_the_whole_graph_is_searched_and_filtered(unchanged: Dashboard, look: Lo
     page.locator("#graph-count", has_text="3 nodes").wait_for()
 
 
+def test_no_label_covers_another(project: Path, serve: Serve, look: Look) -> None:
+    for number in range(30):
+        name = f"A quite long title of note {number}"
+        (project / f".memories/facts/n{number}.md").write_text(f"# {name}\n\n[[facts/bm25]]\n")
+    page = drawn(look(f"{serve().url}/graph?note=facts/bm25.md", width=390))
+    boxes = page.evaluate("document.getElementById('graph-picture').picture.labels")
+    assert len(boxes) > 2
+    assert any(one.get("text", "").startswith("BM25") for one in boxes), "the note in the middle"
+    for number, one in enumerate(boxes):
+        for other in boxes[:number]:
+            beside = one["left"] >= other["right"] or other["left"] >= one["right"]
+            assert beside or one["top"] >= other["bottom"] or other["top"] >= one["bottom"]
+
+
 def test_the_field_completes_names_and_walks(unchanged: Dashboard, look: Look) -> None:
     page = drawn(look(f"{unchanged.url}/graph"))
     page.locator("#graph-note").fill("bm2")

@@ -211,6 +211,7 @@ def test_a_note_in_a_browser(cache: Path, serve: Serve, look: Look, width: int, 
     cache.write_text(cache.read_text() + f"\n{wide}\n\n    {'code' * 100}\n\n{'word' * 100}\n")
     page = look(f"{serve().url}/notes/decisions/cache", width=width, theme=theme)
     page.wait_for_selector("text=Written by")
+    assert page.title().startswith("Use a cache · "), "a part that is loaded does not rename it"
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("#from-10 .badge").count() == 1, "below the heading of its section"
     levels = page.evaluate("[...document.querySelectorAll('h1,h2,h3,h4')].map(h => +h.tagName[1])")
@@ -219,6 +220,31 @@ def test_a_note_in_a_browser(cache: Path, serve: Serve, look: Look, width: int, 
     page.get_by_role("link", name="2 commits").click()
     page.wait_for_selector("h1:has-text('History')")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_text_from_right_to_left_stands_so(project: Path, serve: Serve, look: Look) -> None:
+    text = "# שלום\n\nעולם.\n\n- אחד\n\nFrom left to right.\n"
+    (project / ".memories/facts/rtl.md").write_text(text, encoding="utf-8")
+    page = look(f"{serve().url}/notes/facts/rtl")
+    assert page.evaluate("getComputedStyle(document.querySelector('.prose')).direction") == "rtl"
+    starts = """() => [...document.querySelectorAll('h1, .prose > p')].map((one) => {
+      const range = document.createRange();
+      range.selectNodeContents(one);
+      const { left, right } = range.getBoundingClientRect();
+      const box = one.getBoundingClientRect();
+      return box.right - right < left - box.left;
+    })"""
+    assert page.evaluate(starts) == [True, True, False]
+
+
+def test_similar_notes_are_shown(project: Path, dashboard: httpx2.Client) -> None:
+    words = "A worker tries a failed job five times, with jitter, then parks it."
+    (project / ".memories/facts/one.md").write_text(f"# Retries\n\n{words}\n")
+    (project / ".memories/facts/two.md").write_text(f"# Tries & pauses\n\n{words}\n")
+    page = dashboard.get("/notes/facts/one").text
+    assert '<a class="hit-title" href="/notes/facts/two">Tries &amp; pauses</a>' in page
+    assert "% of the words" in page
+    assert "Similar notes" not in dashboard.get("/notes/facts/bm25").text
 
 
 def test_without_javascript_a_link_shows_it_all(cache: Path, serve: Serve, look: Look) -> None:

@@ -131,7 +131,9 @@ def test_counts_are_of_the_hits_or_of_the_bank(client: httpx2.Client) -> None:
     number = r'<span class="count">(\d+)</span>'
     page = searched(client, q="")
     assert re.findall(number, chip(page, "on-tag-search")) == ["2"]
+    assert "Numbers count all notes." in page
     page = searched(client, q="maintained")
+    assert "Numbers count the hits shown." in page
     assert re.findall(number, chip(page, "on-tag-search")) == ["1"]
     assert re.findall(number, chip(page, "on-trust-human")) == ["1"]
 
@@ -293,7 +295,7 @@ def test_a_chip_changes_the_query_and_going_back_undoes_it(shop: Dashboard, look
 def test_the_page_fits_any_width(project: Path, serve: Serve, look: Look) -> None:
     long = "averyveryveryverylongwordwithoutanyspace" * 5
     (project / f".memories/decisions/{'long' * 30}.md").write_text(
-        f"---\ntype: decision\ntags: [{long}]\n---\n# whoosh {long}\n\nwhoosh {long}\n"
+        f"---\ntype: {'t' * 90}\ntags: [{long}]\n---\n# whoosh {long}\n\nwhoosh {long}\n"
     )
     served = serve()
     for width, theme in LOOKS:

@@ -163,6 +163,8 @@ def test_a_note_is_made_only_by_a_form_of_the_dashboard_that_writes(
 
 
 def test_the_pages_fit_widths_and_themes(worked: Path, serve: Serve, look: Look) -> None:
+    named = session("s3", observation(3, "Work"), agent="agent" * 20, project="project" * 20)
+    write(worked / ".memories", named)
     url = serve("--write", cwd=worked).url
     for width, theme in LOOKS:
         page = look(f"{url}/sessions", width=width, theme=theme)

@@ -25,7 +25,8 @@ def routes(site: Site) -> Sequence[Route]:
 
     async def summary(request: Request) -> Response:
         values = {"health": site.health.latest()}
-        return await site.page(request, "health_summary.html", values, title=TITLE)
+        # no title: a browser would give it to the page that loads this part
+        return await site.page(request, "health_summary.html", values)
 
     return [Route(PATH, health), Route(f"{PATH}/summary", summary)]
 

@@ -16,6 +16,7 @@ from memory_bank.actions.browse import PAGE as NOTES
 from memory_bank.actions.note_history import PAGE as COMMITS
 from memory_bank.actions.note_standing import Standing
 from memory_bank.actions.note_view import NoteView
+from memory_bank.actions.similar_notes import Alike
 from memory_bank.bank import Bank
 from memory_bank.errors import NoteNotFound
 from memory_bank.frontends.report_formats.word_diff import spans_of
@@ -53,6 +54,7 @@ def routes(site: Site) -> Sequence[Route]:
         name = request.path_params["name"]
         full = "full" in request.query_params or bool(site.exported)
         values = await site.ask(_note, name, full=full)
+        values["similar"] = () if site.exported else await site.ask(_similar, values["view"])
         values["done"] = _DONE.get(request.query_params.get("done", ""), "")
         return await site.page(request, "note.html", values, title=values["view"].note.title)
 
@@ -142,6 +144,10 @@ def _note(bank: Bank, name: str, *, full: bool = False) -> dict[str, Any]:
         "namers_of": namers_of,
         "url": url,
     }
+
+
+def _similar(bank: Bank, view: NoteView) -> tuple[Alike, ...]:
+    return actions.similar_notes.others_like(bank, view.note.path, view.note.body)
 
 
 def _standing(bank: Bank, name: str) -> dict[str, Any]:

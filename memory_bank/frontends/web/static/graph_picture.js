@@ -34,12 +34,18 @@ const SIZES = [
   { nodes: Infinity, least: 1.3, step: 0.45, most: 6 },
 ];
 
+const covers = (one, other) =>
+  one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+
 export class Picture {
   constructor(element, events) {
     this.element = element;
     this.events = events;
     this.marked = null; // the nodes that are not dimmed; null for all
     this.chosen = "";
+    this.waiting = []; // labels of nodes that are to be drawn
+    this.labels = []; // where labels are: for tests
+    this.nameBoxes = []; // where names of clusters are
     this.names = document.createElement("div");
     this.names.className = "graph-names";
     this.names.setAttribute("aria-hidden", "true");
@@ -57,6 +63,7 @@ export class Picture {
     this.element.append(this.names);
     this.listen();
     this.nameClusters();
+    this.drawLabels();
   }
 
   close() {
@@ -103,7 +110,7 @@ export class Picture {
       stagePadding: 40,
       nodeReducer: (id, node) => this.shownNode(id, node),
       edgeReducer: (id, edge) => this.shownEdge(id, edge),
-      defaultDrawNodeLabel: (context, node) => this.drawLabel(context, node),
+      defaultDrawNodeLabel: (context, node) => node.label && this.waiting.push({ context, node }),
       defaultDrawNodeHover: (context, node) => this.drawHover(context, node),
     };
   }
@@ -134,20 +141,42 @@ export class Picture {
     };
   }
 
-  drawLabel(context, node) {
-    if (!node.label) return;
+  // Draw the labels of a picture when all are known: those of the chosen and the large nodes first;
+  // one that would cover another is left out.
+  drawLabels() {
+    const special = ({ node }) => node.key === this.chosen || node.key === this.data.centre;
+    const first = (a, b) => special(b) - special(a) || b.node.size - a.node.size;
+    this.labels = [...this.nameBoxes];
+    for (const one of this.waiting.splice(0).sort(first)) {
+      const sides = this.sidesOf(one.context, one.node);
+      const box = sides.find((side) => this.labels.every((other) => !covers(side, other))) ?? (special(one) && sides[0]);
+      if (!box) continue;
+      this.labels.push(box);
+      this.write(one.context, box);
+    }
+  }
+
+  // Where a node's label may stand: right of it, or left; only in the picture, if there is a place.
+  sidesOf(context, node) {
+    context.font = `13px ${FONT}`;
+    const text = node.label.length > LONGEST ? `${node.label.slice(0, LONGEST - 1)}…` : node.label;
+    const wide = context.measureText(text).width;
+    const most = this.element.clientWidth;
+    const away = node.size + 3;
+    const box = (left) => ({ text, left, right: left + wide, top: node.y - 7, bottom: node.y + 9 });
+    const sides = [box(node.x + away), box(node.x - away - wide)];
+    const inside = sides.filter((one) => one.left >= 2 && one.right <= most);
+    return inside.length ? inside : [box(Math.max(2, Math.min(node.x + away, most - wide)))];
+  }
+
+  write(context, box) {
     context.font = `13px ${FONT}`;
     context.lineJoin = "round";
     context.lineWidth = 4;
     context.strokeStyle = this.colours.surface;
     context.fillStyle = this.colours.text;
-    const text = node.label.length > LONGEST ? `${node.label.slice(0, LONGEST - 1)}…` : node.label;
-    const right = node.x + node.size + 3;
-    const wide = context.measureText(text).width;
-    const outside = right + wide > this.element.clientWidth;
-    const left = Math.max(outside ? node.x - node.size - 3 - wide : right, 2);
-    context.strokeText(text, left, node.y + 4);
-    context.fillText(text, left, node.y + 4);
+    context.strokeText(box.text, box.left, box.bottom - 5);
+    context.fillText(box.text, box.left, box.bottom - 5);
   }
 
   drawHover(context, node) {
@@ -157,7 +186,7 @@ export class Picture {
     context.arc(node.x, node.y, node.size + 3, 0, Math.PI * 2);
     context.stroke();
     const { label } = this.graph.getNodeAttributes(node.key);
-    this.drawLabel(context, { ...node, label });
+    if (label) this.write(context, this.sidesOf(context, { ...node, label })[0]);
   }
 
   listen() {
@@ -172,7 +201,10 @@ export class Picture {
     });
     this.sigma.on("enterNode", () => this.element.classList.add("graph-pointed"));
     this.sigma.on("leaveNode", () => this.element.classList.remove("graph-pointed"));
-    this.sigma.on("afterRender", () => this.placeNames());
+    this.sigma.on("afterRender", () => {
+      this.placeNames();
+      this.drawLabels();
+    });
   }
 
   choose(id) {
@@ -235,6 +267,7 @@ export class Picture {
   // Place the names; the largest cluster comes first, and hides those that it would cover.
   placeNames() {
     const placed = [];
+    this.nameBoxes = [];
     for (const { text, place, half } of this.middles ?? []) {
       const { x, y } = this.sigma.graphToViewport(place);
       const free = placed.every(
@@ -243,6 +276,7 @@ export class Picture {
       text.style.visibility = free ? "visible" : "hidden";
       if (!free) continue;
       placed.push({ x, y, half });
+      this.nameBoxes.push({ left: x - half[0], right: x + half[0], top: y - half[1], bottom: y + half[1] });
       text.style.transform = `translate(${Math.round(x - half[0])}px, ${Math.round(y - half[1])}px)`;
     }
   }
