@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import cache
 
 from memory_bank.actions import golden_queries, review_findings, review_links
 from memory_bank.actions.review_links import Comparison
@@ -106,13 +107,17 @@ def _comparison(bank: Bank, before: Bank, after: Bank) -> Comparison:
     def place(path: str) -> str:
         return (after if path in new.versions else before).roots.place(path)
 
-    changes = compare(was, now, lambda path: _below_tree(bank, place(path)))
+    @cache
+    def file_of(path: str) -> str:
+        return _below_tree(bank, place(path))
+
+    changes = compare(was, now, file_of)
     return Comparison(
         before=old,
         after=new,
         changes={one.path: one for one in changes},
         place=place,
-        file_of=lambda path: _below_tree(bank, place(path)),
+        file_of=file_of,
         has_file=lambda path: _has_file(after, path),
         present={one.path: one for one in changes if one.kind != "removed"},
         renames={one.old_path: one.path for one in changes if one.old_path},

@@ -37,6 +37,8 @@ ALLOW = "lint_allow"
 """Key of front matter with the names of rules whose findings in the note are accepted."""
 _NEVER_ALLOWED = frozenset({"secret", "merge-conflict"})
 """Rules that a note can't turn off: a secret is allowed by its hash, in the settings."""
+MOST_IN_NOTE = 500
+"""Findings of a rule in one note that are listed: a hostile note could have a million."""
 _KIND = "lint"
 
 Fact = TypeVar("Fact")
@@ -287,12 +289,19 @@ def findings(bank: Context, names: Collection[str] = ()) -> list[Finding]:
 def note_findings(
     note: NoteText, settings: Settings, some: Iterable[Rule], *, private: bool = False
 ) -> Iterator[Finding]:
-    """Yield the findings of those of some rules that need one note's text only."""
+    """Yield the findings of those of some rules that need one note's text only.
+
+    Of a rule, the first ones, and one that says that there are more.
+    """
     for rule in some:
         if rule.check_note is None or (private and not rule.private):
             continue
         if rule.name not in allowed(note, rule.name):
-            for place in rule.check_note(note, settings):
+            for number, place in enumerate(rule.check_note(note, settings)):
+                if number == MOST_IN_NOTE:
+                    message = f"{place.message}; what is below is not listed"
+                    yield Finding(rule.name, rule.severity, note.path, place.line, message)
+                    break
                 yield Finding(rule.name, rule.severity, *place)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memory_bank.config import Settings
-from memory_bank.lint.base import Edit, Finding, chosen, note_findings
+from memory_bank.lint.base import MOST_IN_NOTE, Edit, Finding, chosen, note_findings
 from memory_bank.notes.note_text import NoteText
 from tests.growth import times_as_long
 
@@ -71,6 +71,13 @@ def test_characters_with_spaces_between_them_are_one_finding_and_its_fix_keeps_t
     (one,) = found("ភាសា x \u200b \u200b\u200b y")
     assert one.message == "U+200B ZERO WIDTH SPACE (3 characters) can't be seen"
     assert one.edits == (Edit(7, "\u200b \u200b\u200b", " "),)
+
+
+def test_of_very_many_findings_the_first_are_listed() -> None:
+    some = found("a\u200b" * 2_000)
+    assert len(some) == MOST_IN_NOTE + 1
+    assert some[-1].message.endswith("; what is below is not listed")
+    assert some[-1].edits is None
 
 
 def test_many_beside_a_word_hide_something() -> None:
