@@ -41,8 +41,8 @@ KINDS = {
 SCOPES = {
     BANK: "This bank",
     SHARED: "Other repositories",
-    BOTH: "This bank and other repositories",
-    USER: "This bank and your own",
+    BOTH: "Both",
+    USER: "Your banks, too",
 }
 """What the page calls the scopes of `recall`."""
 
