@@ -13,7 +13,7 @@ from memory_bank.repo.git_objects import commit_of, is_shallow
 STAGED, WORKTREE = "staged", "worktree"
 _DEFAULT_BRANCHES = ("main", "master")
 _MOST_BRANCHES = 50
-_HOW = "write BASE..HEAD, one revision, --staged or --worktree"
+_HOW = "give BASE..HEAD, one revision, what is staged, or the work tree"
 
 
 def sides(

@@ -174,6 +174,6 @@ def _embedder(settings: Settings) -> tuple[str, int]:
 
 def _check_one(repo: str, team: str) -> None:
     if bool(repo) == bool(team):
-        raise BadInput("give either a repository or a team", "--repo host/owner/name, or --team T")
+        raise BadInput("give either a repository or a team", "one of them, not both")
     if repo and (problem := problem_of(repo)):
         raise BadInput(f"{repo!r} can't name a repository: it {problem}", "write host/owner/name")
