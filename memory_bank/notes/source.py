@@ -36,7 +36,7 @@ from memory_bank.source import (
 from memory_bank.stat_signature import StatSignature, signature_of
 from memory_bank.tokens import estimate
 
-READER = "8"
+READER = "9"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
 ARCHIVED = "archived"
 CREATED = "created_at"
