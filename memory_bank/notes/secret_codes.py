@@ -35,7 +35,7 @@ _YEARS = pattern(r"(?:19|20)\d\d(?:[- ](?:19|20)\d\d|[01]\d[0-3]\d)")
 _COOKIE_WORDS = ("cookie", "sessionid", "sessid", "connect.sid")
 _COOKIE = pattern(r"(?<![^\s\"'`=:;,({\[])([A-Za-z0-9%+/_.-]{16,400})={0,2}(?=[\s\"'`;,)}\].]|$)")
 _NOT_A_COOKIE = pattern(r"[/.]|[A-Za-z]+\d?(?:[._-][A-Za-z]+\d{0,2})+\W*$|.*[a-z]{7}")
-_WIFI = pattern(r"[^\n]{0,80}?(?:(?<=;)|(?<=:))P:((?:\\.|[^;\\\s]){6,80});")
+_WIFI = pattern(r"[^\n]{0,80}?(?:(?<=;)|(?<=:))P:((?:[^;\\\s]|\\.){6,80}+);")
 _PHRASE_WORDS = ("seed", "mnemonic", "recovery phrase")
 _PHRASE = pattern(
     r"[^\n]{0,60}?(?::|=|\bis\b|\n)[\s\"'`]{0,8}((?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})(?=[\"'`]|\.?[ \t]{0,4}(?:\n|$))"
