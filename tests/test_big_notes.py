@@ -17,28 +17,29 @@ LINES = {
 
 
 def indexed(bank: Path, text: str) -> tuple[float, list[str]]:
-    """Return the seconds until the note is found by its words, and its faults."""
+    """Return the processor seconds until the note is found by its words, and its faults."""
     (bank / "big.md").write_text(f"---\ntags: [big]\n---\n{text}\n\nstill water\n")
-    began = time.monotonic()
+    began = time.process_time()
     with open_bank(bank) as opened:
         found = recall(opened, "still water", mode="lexical")
-        took = time.monotonic() - began
+        took = time.process_time() - began
         assert [note.path for note in found.notes] == ["big.md"]
         return took, [fault.reason for fault in doctor(opened).faults]
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_a_note_of_800_000_links_is_listed_with_the_reason_why_it_is_skipped(
+def test_a_note_of_400_000_links_is_listed_with_the_reason_why_it_is_skipped(
     folder: Path, name: str
 ) -> None:
     unit, reason = LINES[name]
-    text = "".join(unit.replace("{}", str(i)) for i in range(800_000))
-    (folder / "big.md").write_text(text[:8_800_000] + "\n\nstill water\n")
+    text = "".join(unit.replace("{}", str(i)) for i in range(400_000))
+    assert len(text) > 4_000_000
+    (folder / "big.md").write_text(text + "\n\nstill water\n")
     (folder / "small.md").write_text("still water\n")
-    began = time.monotonic()
+    began = time.process_time()
     with open_bank(folder) as bank:
         found = recall(bank, "still water", mode="lexical")
-        took = time.monotonic() - began
+        took = time.process_time() - began
         (skipped,) = doctor(bank).unindexed
     assert [note.path for note in found.notes] == ["small.md"]
     assert took < 10

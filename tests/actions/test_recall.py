@@ -242,7 +242,7 @@ def test_an_answer_is_whole_while_notes_change(folder: Path, opening: Opening) -
 
     def scribble() -> None:
         version = 0
-        while not stop.is_set():
+        while not stop.wait(0.002):  # else the readers hardly get their turn
             version += 1
             file = folder / f"{version % 20}.md"
             text = f"kestrel {version} of {version % 20}\n\nagain {version} of {version % 20}\n"

@@ -235,17 +235,17 @@ class Times(NamedTuple, Generic[Each]):
     timeline: Each
 
 
-def speed(work: Path, count: int) -> Times[float]:
+def speed(work: Path, count: int, questions: int = _ASKED) -> Times[float]:
     """Return the medians of questions in two banks: of notes, and of observations."""
     notes, sessions = work / "notes", work / "sessions"
     notes.mkdir(parents=True)
     corpus.make(notes, count, words=20)
     made(sessions, count, max(count * SESSIONS // 10_000, 3))
-    asked = corpus.questions(_ASKED)
+    asked = corpus.questions(questions)
     with open_bank(notes) as ours, open_bank(sessions) as worked:
         ours.sync()
         worked.sync()
-        rows = search(worked, type="observation", limit=_ASKED).results
+        rows = search(worked, type="observation", limit=questions).results
         of_one: Times[Callable[[int], object]] = Times(
             lambda number: recall(ours, asked[number], count_access=False),
             lambda number: search(worked, asked[number]),
@@ -255,7 +255,7 @@ def speed(work: Path, count: int) -> Times[float]:
             lambda number: timeline(worked, rows[number % len(rows)].id),
         )
         every: list[list[float]] = [[] for _ in of_one]
-        for number in (0, *range(_ASKED)):  # the first loads what a server has loaded
+        for number in (0, *range(questions)):  # the first loads what a server has loaded
             for least, ask in zip(every, of_one, strict=True):
                 least.append(min(timed(partial(ask, number)) for _ in range(_TRIES)))
         return Times(*(statistics.median(least[1:]) for least in every))

@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tests.benchmarks import collections
@@ -20,18 +22,27 @@ MEASURES = ("R@5", "NDCG@10")
 MOST_FALL = 0.02
 _TALK = "turns conv-30"
 """The one conversation whose turns are asked: all five take a minute."""
+_EACH = 5
+"""Of the questions about sessions, each fifth is asked."""
 _QUESTIONS, _DOCUMENTS = 100, 1000
 """Of the public collections."""
 
 
 def scores(name: str, work: Path) -> dict[str, Score]:
     """Measure the default embedder on a part of a piece of work."""
+    if name == "sessions":
+        talks = collections.locomo(name, work)
+        return _scores([replace(one, questions=one.questions[::_EACH]) for one in talks])
     banks = collections.of(name, work)
     if name == "turns":
         banks = [one for one in banks if one.name == _TALK]
-    elif name != "sessions":
+    else:
         whole = banks[0]
         banks = [collections.part(whole, questions=_QUESTIONS, documents=_DOCUMENTS)]
+    return _scores(banks)
+
+
+def _scores(banks: Sequence[collections.Collection]) -> dict[str, Score]:
     return {way: product(banks, "static", way) for way in WAYS}
 
 

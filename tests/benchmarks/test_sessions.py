@@ -11,7 +11,7 @@ from tests.benchmarks import collections, sessions
 
 @pytest.mark.skipif(not collections.SHARED.is_dir(), reason="no shared data")
 def test_three_layers_read_the_same_evidence_for_fewer_tokens(tmp_path: Path) -> None:
-    found = sessions.tokens(tmp_path, ["conv-30"], most=30)
+    found = sessions.tokens(tmp_path, ["conv-30"], most=15)
     share, spent = found["three layers, 5 rows"]
     assert share > 0.5
     assert found["hits whole, 5 rows"][0] == share
@@ -19,6 +19,6 @@ def test_three_layers_read_the_same_evidence_for_fewer_tokens(tmp_path: Path) ->
 
 
 def test_search_and_timeline_answer_about_as_fast_as_recall(tmp_path: Path) -> None:
-    found = sessions.speed(tmp_path, 200)
+    found = sessions.speed(tmp_path, 200, questions=15)
     assert found.search < 4 * found.recall
     assert found.timeline < 2 * found.recall

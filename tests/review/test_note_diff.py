@@ -109,16 +109,16 @@ def test_binary_and_large_files_are_named_not_compared(monkeypatch: pytest.Monke
 
 
 HOSTILE = {
-    "one line": ("a b " * 50_000, "b a " * 50_000),
-    "many lines": ("- a\n- b\n" * 15_000, "- b\n- b\n- a\n" * 10_000),
+    "one line": ("a b " * 25_000, "b a " * 25_000),
+    "many lines": ("- a\n- b\n" * 7_500, "- b\n- b\n- a\n" * 5_000),
     "headings": (
-        "".join(f"# h{n}\n" for n in range(10_000)),
-        "".join(f"# h{n}\nx\n" for n in range(10_000, 0, -1)),
+        "".join(f"# h{n}\n" for n in range(5_000)),
+        "".join(f"# h{n}\nx\n" for n in range(5_000, 0, -1)),
     ),
-    "same headings": ("# h\nx y\n" * 10_000, "# h\ny z\n" * 10_000),
-    "sentences": ("A b. C d? " * 15_000, "E f! " * 30_000),
-    "stops": ("." * 120_000, ")" * 120_000),
-    "fences": ("```\n" * 25_000, "~~~\n" * 25_000),
+    "same headings": ("# h\nx y\n" * 5_000, "# h\ny z\n" * 5_000),
+    "sentences": ("A b. C d? " * 7_500, "E f! " * 15_000),
+    "stops": ("." * 60_000, ")" * 60_000),
+    "fences": ("```\n" * 12_500, "~~~\n" * 12_500),
     "keys": (
         "---\n" + "".join(f"k{n}: [a, b]\n" for n in range(900)) + "---\n",
         "---\n" + "".join(f"k{n}: [b, a]\n" for n in range(900)) + "---\n",
@@ -127,8 +127,8 @@ HOSTILE = {
         "---\na: &a [x, x]\n" + "".join(f"b{n}: &b{n} [*a, *a, *a]\n" for n in range(20)) + "---\n",
         "---\na: &a [x]\nb: &b [*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c]\n---\n",
     ),
-    "links": ("[[a]] " * 25_000, "[[b]] " * 25_000),
-    "brackets": ("[" * 100_000, "](" * 50_000),
+    "links": ("[[a]] " * 12_500, "[[b]] " * 12_500),
+    "brackets": ("[" * 50_000, "](" * 25_000),
 }
 
 

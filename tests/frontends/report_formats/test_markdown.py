@@ -144,7 +144,7 @@ def test_each_list_of_the_review_is_shown() -> None:
     assert "- `why bm25` finds `.memories/a.md`: rank 1 → not found" in shown
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(hostile_reviews())
 def test_text_of_a_pull_request_is_always_code(shown: Review) -> None:
     for token in tokens(markdown(shown)):
@@ -158,7 +158,7 @@ def test_text_of_a_pull_request_is_always_code(shown: Review) -> None:
         assert not token.attrs or token.type == "ordered_list_open", token
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(hostile_reviews())
 def test_the_structure_does_not_depend_on_the_text(shown: Review) -> None:
     kinds = [token.type for token in MARKDOWN.parse(markdown(shown))]
@@ -169,7 +169,7 @@ def test_the_structure_does_not_depend_on_the_text(shown: Review) -> None:
     assert kinds.count("html_block") == 3 + 2 * bool(others)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(hostile_reviews())
 def test_nothing_that_a_reader_does_not_see_is_in_it(shown: Review) -> None:
     text = markdown(shown)

@@ -120,7 +120,7 @@ def test_more_findings_than_github_shows_are_counted() -> None:
     assert notice["message"]["text"].startswith("2 more findings left out")
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(hostile_reviews())
 def test_the_log_follows_the_rules_whatever_notes_contain(shown: Review) -> None:
     run = run_of(shown)
@@ -131,7 +131,7 @@ def test_the_log_follows_the_rules_whatever_notes_contain(shown: Review) -> None
         assert "](" not in text
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(hostile_reviews())
 def test_the_log_is_the_same_each_time(shown: Review) -> None:
     assert sarif(shown, "1") == sarif(shown, "1")
