@@ -270,7 +270,7 @@ def test_many_passages_are_searched_by_the_index_of_vectors(
     with opened(database) as engine:
         publish(engine, SHOP, "c1", {f"{number}.md": f"text {number}" for number in range(30)})
         plain = engine.nearest([1, 0, 0, 0], 10, Where())
-        monkeypatch.setattr(searching, "_MOST_SCORED", 5)
+        monkeypatch.setattr(searching, "MOST_COMPARED", 5)
         by_index = engine.nearest([1, 0, 0, 0], 10, Where())
         assert len(by_index) == 10
         assert [one.score for one in by_index] == pytest.approx([one.score for one in plain])

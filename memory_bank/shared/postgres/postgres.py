@@ -74,7 +74,7 @@ class Postgres:
         """Return the heads of all banks that may be read."""
         self.info()
         with guarded(self.place):
-            return [head for _, head in searching.heads(self._connection, where or _EVERYWHERE)]
+            return searching.heads(self._connection, where or _EVERYWHERE)
 
     def known(self, repo: str, bank: str) -> Known:
         """Return what the index has of a bank."""

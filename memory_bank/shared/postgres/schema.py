@@ -12,6 +12,10 @@ VERSION = 1
 BITS = 40
 """A passage has, for readers, the number `repo * 2^BITS + row`, a note likewise: a row that a
 publisher numbers itself is never taken for one of another repository."""
+MOST_COMPARED = 20_000
+"""Number of passages up to which all of a scope are compared. Beyond it, the index of vectors is
+asked, and of words only the rarer ones choose passages, of which no more than this are compared: a
+question of words that most passages have would read them all."""
 MOST_DIMENSIONS = 4000
 """Maximum number of components of a vector that an index of pgvector can have."""
 
@@ -164,36 +168,35 @@ $$;
 """
 
 # An index on words can't serve a query under row-level security, as comparing arrays might tell
-# about rows that are then left out. This function filters the rows itself, as the policies do.
-_FOUND_BY_WORDS = """
-    WITH found AS MATERIALIZED (
-        SELECT p.repo, p."row", p.note, p.length, p.terms FROM memory_bank.passages AS p
-        WHERE p.words && rare
-        AND p.repo IN (SELECT memory_bank.readable())
-        AND (types IS NULL OR p.type = ANY(types))
-        AND p.tags @> tagged
-        AND (since IS NULL OR greatest(p.created, p.updated) >= since)
-        AND (before IS NULL OR p.created < before)
-        AND (archived OR NOT p.hidden) AND TRUE
-    )
-    SELECT (f.repo << {bits}) + f."row", (f.repo << {bits}) + f.note,
-        -(f.terms OPERATOR({vector}.<#>) asked), f.length
-    FROM found AS f ORDER BY 3 DESC, 1 LIMIT most
-"""
-_BY_WORDS = f"""
+# about rows that are then left out. This function filters the rows itself, as the policies do. The
+# repositories are found first: joined with the passages, each would read the index of words.
+_BY_WORDS = """
 CREATE FUNCTION memory_bank.by_words(
-    rare integer[], asked {{vector}}.sparsevec, most integer, repos bigint[], types text[],
+    rare integer[], asked {vector}.sparsevec, most integer, repos bigint[], types text[],
     tagged text[], since float8, before float8, archived boolean
 ) RETURNS TABLE (number bigint, of_note bigint, score float8, words integer)
 LANGUAGE plpgsql STABLE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp SET plan_cache_mode = force_custom_plan
 AS $$
+DECLARE
+    allowed bigint[] := ARRAY(
+        SELECT r FROM memory_bank.readable() AS r WHERE repos IS NULL OR r = ANY(repos)
+    );
 BEGIN
-    IF repos IS NULL THEN
-        RETURN QUERY {_FOUND_BY_WORDS};
-    ELSE
-        RETURN QUERY {_FOUND_BY_WORDS.replace("TRUE", "p.repo = ANY(repos)")};
-    END IF;
+    RETURN QUERY WITH found AS MATERIALIZED (
+        SELECT (p.repo << {bits}) + p."row", (p.repo << {bits}) + p.note,
+            -(p.terms OPERATOR({vector}.<#>) asked), p.length
+        FROM memory_bank.passages AS p
+        WHERE p.words && rare
+        AND p.repo = ANY(allowed)
+        AND (types IS NULL OR p.type = ANY(types))
+        AND p.tags @> tagged
+        AND (since IS NULL OR greatest(p.created, p.updated) >= since)
+        AND (before IS NULL OR p.created < before)
+        AND (archived OR NOT p.hidden)
+        LIMIT {compared}
+    )
+    TABLE found ORDER BY 3 DESC, 1 LIMIT most;
 END
 $$;
 """
@@ -245,6 +248,7 @@ def statements(since: int, *, vector: str, dimension: int) -> list[str]:
             dimension=size,
             nearest=nearest,
             bits=BITS,
+            compared=MOST_COMPARED,
             most=2**BITS - 1,
             repos=2 ** (62 - BITS),
         )

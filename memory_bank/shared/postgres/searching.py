@@ -16,12 +16,9 @@ from memory_bank.shared.engine import (
     Where,
 )
 from memory_bank.shared.postgres.connection import Connection
-from memory_bank.shared.postgres.schema import BITS
+from memory_bank.shared.postgres.schema import BITS, MOST_COMPARED
 from memory_bank.shared.word_weights import DIMENSIONS
 
-_MOST_SCORED = 20_000
-"""Number of passages up to which all of a scope are compared; beyond it, the index of vectors is
-asked, and of words only the rarer ones choose passages."""
 _MOST_CHOSEN = 5000
 """Number of passages that the words that choose passages may have together."""
 _EFFORT = 100
@@ -33,9 +30,7 @@ _MOST_SCANNED = 100_000
 _ROW = f'(p.repo << {BITS}) + p."row"'
 _NOTE = f"(p.repo << {BITS}) + p.note"
 
-_HEADS = """
-SELECT r.repo, r.name, h.bank, h.commit, h.committed, h.published, h.web, h.notes, h.passages,
-    ARRAY(SELECT team FROM memory_bank.teams AS t WHERE t.repo = r.repo ORDER BY team)
+_OF_BANKS = """
 FROM memory_bank.heads AS h JOIN memory_bank.repositories AS r ON r.repo = h.repo
 WHERE h.commit <> ''
 AND (%(repos)s::text[] IS NULL OR r.name = ANY(%(repos)s)
@@ -44,8 +39,14 @@ AND (%(repos)s::text[] IS NULL OR r.name = ANY(%(repos)s)
 AND (%(teams)s::text[] IS NULL OR EXISTS (SELECT FROM memory_bank.teams AS t
     WHERE t.repo = r.repo AND t.team = ANY(%(teams)s)))
 AND r.name <> %(without)s
+"""
+_HEADS = f"""
+SELECT r.name, h.bank, h.commit, h.committed, h.published, h.web, h.notes, h.passages,
+    ARRAY(SELECT team FROM memory_bank.teams AS t WHERE t.repo = r.repo ORDER BY team)
+{_OF_BANKS}
 ORDER BY r.name, h.bank
 """
+_SIZES = f"SELECT r.repo, sum(h.passages) {_OF_BANKS} GROUP BY r.repo ORDER BY r.repo"
 _BY_WORDS = """
 SELECT w.number, w.of_note, w.score, w.words FROM memory_bank.by_words(%(rare)s::integer[],
     %(asked)s::{vector}.sparsevec, %(most)s, %(repos)s::bigint[], %(types)s::text[],
@@ -63,11 +64,10 @@ AND (%(hidden)s OR NOT p.hidden)
 _DISTANCE = "OPERATOR({vector}.<=>) %(asked)s::{vector}.halfvec"
 _ALL = f"""
 WITH found AS MATERIALIZED (
-    SELECT {_ROW} AS "row", {_NOTE} AS note, p.length, p.vector
+    SELECT {_ROW} AS "row", {_NOTE} AS note, 1 - (p.vector {_DISTANCE}) AS score, p.length
     FROM memory_bank.passages AS p WHERE {_MEETING}
 )
-SELECT "row", note, 1 - (vector {_DISTANCE}) AS score, length FROM found
-ORDER BY score DESC, "row" LIMIT %(most)s
+SELECT "row", note, score, length FROM found ORDER BY score DESC, "row" LIMIT %(most)s
 """
 _BY_INDEX = f"""
 SELECT {_ROW}, {_NOTE}, 1 - (p.vector {_DISTANCE}), p.length FROM memory_bank.passages AS p
@@ -98,25 +98,18 @@ class Scope(NamedTuple):
     passages: int
 
 
-def heads(connection: Connection, where: Where) -> list[tuple[int, Head]]:
-    """Return the banks that meet the conditions on repositories and teams, with their numbers."""
-    rows = connection.execute(
-        _HEADS,
-        {
-            "repos": [*where.repos] or None,
-            "teams": [*where.teams] or None,
-            "without": where.without_repo,
-        },
-    )
-    return [(repo, Head._make([*rest, tuple(teams)])) for repo, *rest, teams in rows]
+def heads(connection: Connection, where: Where) -> list[Head]:
+    """Return the banks that meet the conditions on repositories and teams."""
+    rows = connection.execute(_HEADS, _of_banks(where))
+    return [Head._make([*rest, tuple(teams)]) for *rest, teams in rows]
 
 
 def scope_of(connection: Connection, where: Where) -> Scope:
     """Return where passages may be found."""
-    found = heads(connection, where)
-    passages = sum(head.passages for _, head in found)
-    bounded = where.repos or where.teams or where.without_repo or passages <= _MOST_SCORED
-    return Scope(sorted({repo for repo, _ in found}) if bounded else None, passages)
+    found = connection.execute(_SIZES, _of_banks(where)).fetchall()
+    passages = sum(int(count) for _, count in found)
+    bounded = where.repos or where.teams or where.without_repo or passages <= MOST_COMPARED
+    return Scope([repo for repo, _ in found] if bounded else None, passages)
 
 
 def frequencies(connection: Connection, words: Collection[int]) -> dict[int, int]:
@@ -165,11 +158,11 @@ def nearest(
         "most": limit,
         **_conditions(where, scope),
     }
-    if scope.passages <= _MOST_SCORED:
+    if scope.passages <= MOST_COMPARED:
         rows = connection.execute(_ALL.format(vector=vector), values).fetchall()
         return [SharedMatch(*row) for row in rows]
     with connection.transaction():
-        effort = str(min(max(2 * limit, _EFFORT), _MOST_EFFORT))
+        effort = str(min(max(limit, _EFFORT), _MOST_EFFORT))
         connection.execute(
             "SELECT set_config('hnsw.iterative_scan', 'strict_order', true),"
             " set_config('hnsw.ef_search', %s, true),"
@@ -213,7 +206,7 @@ def _is_plain(one: object) -> bool:
 
 def _rare(asked: Sequence[AskedWord], scope: Scope) -> list[int]:
     """Return the words of which a passage must have one: the rarest, as many as are cheap."""
-    if scope.passages <= _MOST_SCORED:
+    if scope.passages <= MOST_COMPARED:
         return [one.number for one in asked]
     found: list[int] = []
     total = 0
@@ -223,6 +216,14 @@ def _rare(asked: Sequence[AskedWord], scope: Scope) -> list[int]:
             break
         found.append(one.number)
     return found
+
+
+def _of_banks(where: Where) -> dict[str, Any]:
+    return {
+        "repos": [*where.repos] or None,
+        "teams": [*where.teams] or None,
+        "without": where.without_repo,
+    }
 
 
 def _conditions(where: Where, scope: Scope) -> dict[str, Any]:
