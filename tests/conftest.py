@@ -211,15 +211,19 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 @pytest.fixture
-def for_anyone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Open the way to a test's folder for a process that gave up root's rights."""
-    for place in (tmp_path, *tmp_path.parents[:3]):
-        place.chmod(place.stat().st_mode | 0o755)  # the last one may be that of all users
-    for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
-        (tmp_path / kind).mkdir()
-        (tmp_path / kind).chmod(0o777)
-        monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind))
-    return tmp_path.resolve()
+def for_anyone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Make a folder that a process without root's rights can reach.
+
+    Not one of pytest's: each start of pytest closes their parent again.
+    """
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made).resolve()
+        folder.chmod(0o755)
+        for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
+            (folder / kind).mkdir()
+            (folder / kind).chmod(0o777)
+            monkeypatch.setenv(f"XDG_{kind}_HOME", str(folder / kind))
+        yield folder
 
 
 @pytest.fixture
