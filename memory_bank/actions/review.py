@@ -76,8 +76,14 @@ def compared(bank: Bank, before: Bank, after: Bank, base: Side, head: Side) -> R
         ),
         notices=(*dict.fromkeys(filter(None, said)), *_notices(bank, found)),
     )
-    findings = review_findings.ordered((*of_rules, *review_findings.of_review(made)))
-    return replace(made, findings=findings, rules=review_findings.rules_of(findings))
+    every = review_findings.ordered((*of_rules, *review_findings.of_review(made)))
+    findings = review_findings.limited(every)
+    return replace(
+        made,
+        findings=findings,
+        rules=review_findings.rules_of(findings),
+        ghosts_made=made.ghosts_made[: review_findings.MOST_OF_RULE],  # a finding counts the others
+    )
 
 
 def _bank_of(bank: Bank, side: Side) -> AbstractContextManager[Bank]:

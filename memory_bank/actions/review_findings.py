@@ -15,6 +15,7 @@ from memory_bank.lint.base import rules
 _OWN: Mapping[str, tuple[Severity, str]] = {
     "broken-backlink": ("warning", "this change breaks a link of an unchanged note"),
     "ghost-made": ("info", "a new link leads to nothing"),
+    "not-compared": ("warning", "a note is too large to compare, or can't be read"),
     "orphan-made": ("info", "no note links to a note any longer"),
     "similar-note": ("warning", "a note is similar to another one"),
     "superseded-neighbour": ("info", "a linked or similar note is superseded or archived"),
@@ -22,6 +23,8 @@ _OWN: Mapping[str, tuple[Severity, str]] = {
     "rank-fall": ("warning", "a golden query finds a note later than before"),
 }
 """Rules of the review itself: severity and summary."""
+MOST_OF_RULE = 5_000
+"""Findings of a rule that a review lists: a hostile pull request could have a million."""
 _Key = tuple[str, str, str, str | None]
 """Path at HEAD, rule, message and words of a finding."""
 
@@ -67,7 +70,7 @@ def _at_base(found: Comparison, now: Sequence[Finding]) -> Counter[_Key]:
 
 def of_review(review: Review) -> Iterator[ReviewFinding]:
     """Yield what the other lists of a review say, as findings; all of them are new."""
-    for place in _places(review):
+    for place in (*_places(review), *_not_compared(review)):
         severity, _ = _OWN[place.rule]
         yield ReviewFinding(
             place.rule, severity, place.path, place.file, place.line, place.message, place.fix,
@@ -93,6 +96,23 @@ def ordered(findings: Iterable[ReviewFinding]) -> tuple[ReviewFinding, ...]:
     return tuple(sorted(findings, key=_order))
 
 
+def limited(findings: Sequence[ReviewFinding]) -> tuple[ReviewFinding, ...]:
+    """Return the first findings of each rule, in order, and one that counts the others."""
+    numbers: Counter[str] = Counter()
+    kept: list[ReviewFinding] = []
+    left: dict[str, ReviewFinding] = {}
+    for one in findings:
+        numbers[one.rule] += 1
+        if numbers[one.rule] <= MOST_OF_RULE:
+            kept.append(one)
+        else:
+            left.setdefault(one.rule, one)
+    for rule, one in left.items():
+        more = f"{numbers[rule] - MOST_OF_RULE:,} findings of this rule are not listed; the first:"
+        kept.append(one._replace(message=f"{more} {one.message}"))
+    return ordered(kept)
+
+
 def _order(one: ReviewFinding) -> tuple[bool, int, str, str, int, int, str]:
     place = one.path, one.line, one.column or 0
     return not one.new, SEVERITIES.index(one.severity), one.rule, *place, one.message
@@ -113,6 +133,13 @@ def _shown(one: Finding, file: str, *, new: bool) -> ReviewFinding:
         one.rule, one.severity, one.path, file, one.line, one.message, one.fix, new,
         one.column, one.end_line, one.end_column, one.words,
     )  # fmt: skip
+
+
+def _not_compared(review: Review) -> Iterator[Place]:
+    for change in review.changes:
+        if not change.compared and change.kind != "removed":
+            what = f"its change is not shown: {change.remark}"
+            yield Place("not-compared", change.path, change.file, 1, what, "read it in git")
 
 
 def _places(review: Review) -> Iterator[Place]:

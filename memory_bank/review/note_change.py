@@ -98,3 +98,5 @@ class NoteChange(NamedTuple):
     """The former path below the work tree of a note that was moved or renamed."""
     remark: str | None = None
     """What else is to say: only white space changed, or why its text was not compared."""
+    compared: bool = True
+    """Whether its texts were compared; if not, `remark` says why."""

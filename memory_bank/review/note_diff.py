@@ -16,7 +16,7 @@ from memory_bank.tokens import estimate
 
 MAX_BYTES = 1_000_000
 """Size of a file beyond which its text is not compared."""
-MAX_TOTAL = 20_000_000
+MAX_TOTAL = 4_000_000
 """Size of all files together beyond which the texts of further ones are not compared."""
 _BYTES_PER_TOKEN = 4
 """A count of the tokens of all texts, however large, would take a minute."""
@@ -37,7 +37,8 @@ class _Read(NamedTuple):
 def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[NoteChange, ...]:
     """Return how each file changed, by path; `file_of` returns a note's path below the work tree.
 
-    At most 1 MB of a file and 20 MB of all are compared; of others, the change is only named.
+    At most 1 MB of a file and 4 MB of all, the smallest first, are compared; of others, the change
+    is only named.
     """
     old, new = _read(before), _read(after)
     renames = renamed(old.notes, new.notes)
@@ -64,7 +65,10 @@ def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[N
             tokens_before=old.tokens.get(was, 0),
             tokens_after=new.tokens.get(path, 0),
         )
-        made.append(change._replace(remark=problem) if problem else _compared(change, left, right))
+        if problem:
+            made.append(change._replace(remark=problem, compared=False))
+        else:
+            made.append(_compared(change, left, right))
     return tuple(made)
 
 

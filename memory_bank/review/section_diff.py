@@ -10,14 +10,37 @@ from memory_bank.review import claim_diff, section_pairs
 from memory_bank.review.claims import claims
 from memory_bank.review.note_change import SectionChange
 
+MAX_SECTIONS = 4_000
+"""Number of sections of both versions beyond which the notes are compared as one section."""
 _Kept = Literal["renamed", "moved"] | None
 
 
 def changes(before: Sequence[Section], after: Sequence[Section]) -> tuple[SectionChange, ...]:
     """Return the sections that changed, in the order of the version after; removed ones are last.
 
-    White space alone is no change.
+    White space alone is no change. Of very many sections, the whole texts are compared.
     """
+    if (count := len(before) + len(after)) > MAX_SECTIONS:
+        reason = f"{count:,} sections, more than {MAX_SECTIONS:,}: compared as one"
+        before, after = _one(before), _one(after)
+        return tuple(_said(one, reason) for one in _by_section(before, after))
+    return _by_section(before, after)
+
+
+def _one(sections: Sequence[Section]) -> Sequence[Section]:
+    """Return the text of all sections as one section without a heading."""
+    if not sections:
+        return ()
+    text = "".join(one.text for one in sections)
+    first, last = sections[0], sections[-1]
+    return (first._replace(level=0, headings=(), text=text, end_line=last.end_line),)
+
+
+def _said(change: SectionChange, reason: str) -> SectionChange:
+    return change._replace(shortened="; ".join(filter(None, (reason, change.shortened))))
+
+
+def _by_section(before: Sequence[Section], after: Sequence[Section]) -> tuple[SectionChange, ...]:
     found = section_pairs.paired(before, after)
     named_anew = section_pairs.named_anew(before, after, found)
     moved = section_pairs.moved(after, found, named_anew)

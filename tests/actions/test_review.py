@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from memory_bank import open_bank
+from memory_bank.actions import review_findings
 from memory_bank.actions.review import review
 from memory_bank.actions.review_range import sides
 from memory_bank.actions.review_report import Review
 from memory_bank.errors import BadInput, NoRepository
 from memory_bank.frontends.rendering import document
+from memory_bank.review import note_diff
 from tests.conftest import run_git
 
 SETTINGS = {"memory.embedder": "none"}
@@ -332,6 +334,34 @@ def test_a_base_without_a_bank_has_no_notes(tmp_path: Path) -> None:
 def test_the_json_has_no_floats_of_many_digits(found: Review) -> None:
     shown = json.loads(document(found))
     assert all(one["likeness"] == round(one["likeness"], 3) for one in shown["similar"])
+
+
+def test_of_a_hostile_change_the_first_findings_and_the_smallest_notes_are_shown(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(review_findings, "MOST_OF_RULE", 2)
+    monkeypatch.setattr(note_diff, "MAX_TOTAL", 400)
+    links = " ".join(f"[[facts/none-{number}]]" for number in range(7))
+    hidden = "\n\n".join(["a\u200bb"] * 3 + ["<<<<<<< ours", "x", "=======", "y", ">>>>>>> theirs"])
+    notes: dict[str, str | None] = {
+        "facts/links.md": f"# Links\n\n{links}\n",
+        "facts/padded.md": f"# Padded\n\n{hidden}\n\n{'word ' * 100}\n",
+    }
+    write(clone, notes)
+    commit(clone, "Attack")
+    made = reviewed(clone, "HEAD~1..HEAD")
+    compared = {one.path: one.compared for one in made.changes}
+    assert compared == {"facts/links.md": True, "facts/padded.md": False}
+    rules = [one.rule for one in made.findings]
+    assert max(map(rules.count, rules)) == 3
+    assert len(made.ghosts_made) == 2
+    (more,) = [one for one in made.findings if "5 findings of this rule" in one.message]
+    assert (more.rule, more.path, more.new) == ("ghost-made", "facts/links.md", True)
+    (missed,) = [one for one in made.findings if one.rule == "not-compared"]
+    assert (missed.path, missed.severity) == ("facts/padded.md", "warning")
+    assert "more than 400 bytes" in missed.message
+    assert "not-compared" in {one.name for one in made.rules}
+    assert "merge-conflict" in rules, "the rules check also what is not compared"
 
 
 def test_no_access_is_counted(clone: Path, git: Callable[..., str]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from memory_bank.review import note_diff
+from memory_bank.review import note_diff, section_diff
 from memory_bank.review.note_change import KeyChange, NoteChange
 from memory_bank.review.note_diff import compare
 
@@ -106,6 +106,24 @@ def test_binary_and_large_files_are_named_not_compared(monkeypatch: pytest.Monke
     assert remarks["d.md"] == ""
     tokens = {change.path: change.tokens_after for change in found}
     assert (tokens["a.md"], tokens["b.md"], tokens["c.md"]) == (25, 0, 25)
+    assert [change.compared for change in found] == [False, False, False, True]
+
+
+def test_of_very_many_sections_the_whole_texts_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(section_diff, "MAX_SECTIONS", 5)
+    before = {"a.md": "Start.\n\n# A\n\nOne.\n\n# B\n\nTwo.\n"}
+    after = {"a.md": "Start.\n\n# A\n\nOne.\n\n# C\n\nThree.\n"}
+    (found,) = compared(before, after)
+    (section,) = found.sections
+    assert section.shortened == "6 sections, more than 5: compared as one"
+    assert (section.kind, section.headings, section.line) == ("changed", (), 1)
+    now = "".join(span.text for span in section.spans if span.kind != "delete")
+    assert now == after["a.md"]
+    monkeypatch.setattr(section_diff, "MAX_SECTIONS", 6)
+    (found,) = compared(before, after)
+    assert {one.shortened for one in found.sections} == {None}
 
 
 HOSTILE = {
