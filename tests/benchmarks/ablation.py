@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ def _passages_only(index: KeywordIndex, question: Question, limit: int, scope: S
 Swap = tuple[Any, str, object]
 PARTS: dict[str, tuple[Swap, ...]] = {
     "nothing": (),
-    "words side by side": ((query_builder, "_PROXIMITY", 0.0),),
+    "words side by side": ((query_builder, "PROXIMITY", 0.0),),
     "names weigh more": ((analyzer, "NAME_WEIGHT", 1.0),),
     "stop words dropped": ((analyzer, "STOP_WORDS", frozenset()),),
     "title, identifiers, about": ((query_builder, "FIELDS", {"body": 1.0}),),
@@ -68,13 +68,13 @@ def cells(names: list[str], embedder: str, work: Path) -> Iterator[str]:
         yield f"{found['R@5']:.3f} / {found['NDCG@10']:.3f}"
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--embedder", default="static")
     parser.add_argument("--only", default=",".join(NAMES))
     parser.add_argument("--keep", type=Path, help="keep unpacked data and indices there")
-    options = parser.parse_args()
+    options = parser.parse_args(words)
     names = options.only.split(",")
     with tempfile.TemporaryDirectory() as temporary:
         work = options.keep or Path(temporary)
