@@ -86,7 +86,7 @@ def led_by(way: str, bank: str) -> str:
         return bank
     while True:
         if os.path.islink(way):
-            tree = _work_tree(os.path.realpath(os.path.dirname(way)))
+            tree = work_tree(os.path.realpath(os.path.dirname(way)))
             if tree and not bank.startswith(os.path.join(tree, "")) and above(tree) != bank:
                 return way
         way, before = os.path.dirname(way), way
@@ -94,7 +94,8 @@ def led_by(way: str, bank: str) -> str:
             return ""
 
 
-def _work_tree(folder: str) -> str:
+def work_tree(folder: str) -> str:
+    """Return the git work tree of a resolved folder; empty for none, or for the home folder."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         folder, before = os.path.dirname(folder), folder
         if folder == before:

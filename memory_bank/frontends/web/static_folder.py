@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
+from memory_bank.actions import output_files
 from memory_bank.errors import BadInput, StorageFailed
+from memory_bank.filenames import outside
 from memory_bank.frontends.rendering import document
 
 LIST = ".memory-bank-site.json"
@@ -18,24 +21,24 @@ class SiteFolder:
     """A folder that becomes a static site."""
 
     def __init__(self, folder: Path) -> None:
-        """Take a folder that is empty, or has a static site; raise BadInput for any other."""
-        self.folder = folder
-        self._old = self._listed()
+        """Take a folder that is empty, or has a static site; raise BadInput for any other.
+
+        Raises BadInput, too, if a symbolic link of a repository leads to it, and StorageFailed.
+        """
+        self._folder = output_files.folder(folder)
+        try:
+            self._old = self._listed()
+        except OSError as error:
+            raise self._failed("", error) from error
         self._new: set[str] = set()
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file, unless it is as it should be; raise StorageFailed."""
-        file = self.folder / name
+        """Write a file, unless it is as it should be.
+
+        Raises BadInput if a symbolic link is on the way to it, StorageFailed.
+        """
         self._new.add(name)
-        try:
-            if file.is_symlink():
-                file.unlink()
-            elif file.is_file() and file.read_bytes() == data:
-                return
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
-        except OSError as error:
-            raise _failed(file, error) from error
+        self._put(name, data)
 
     @property
     def count(self) -> int:
@@ -49,47 +52,58 @@ class SiteFolder:
             self._remove(name)
         self._new.discard(LIST)
         listed = {"format": _FORMAT, **about, "files": sorted(self._new)}
-        text = document(listed, indent=1)
-        try:
-            (self.folder / LIST).write_text(f"{text}\n", encoding="utf-8")
-        except OSError as error:
-            raise _failed(self.folder / LIST, error) from error
+        self._put(LIST, f"{document(listed, indent=1)}\n".encode())
         return tuple(gone)
 
     def _listed(self) -> set[str]:
+        """Return the files that the list of the site before has; raise BadInput, OSError."""
+        names = self._folder.names()
+        if not names:
+            return set()
+        if LIST in names and self._folder.may_be_tracked(LIST):
+            raise BadInput(
+                f"git tracks {self._folder.shown / LIST}, which says what may be replaced: somebody"
+                " else may have written it, so that nothing was written",
+                "name another folder; if the list is yours: git rm --cached, and ignore it",
+            )
         try:
-            if not self.folder.exists() or not any(self.folder.iterdir()):
-                return set()
-            found = json.loads((self.folder / LIST).read_text(encoding="utf-8"))
+            found = json.loads(output_files.read(self._folder, LIST))
             files = found["files"] if found["format"] == _FORMAT else None
-        except (OSError, ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             files = None
         if not isinstance(files, list) or not all(isinstance(one, str) for one in files):
             raise BadInput(
-                f"{self.folder} is not empty, and has no static site: nothing was written",
+                f"{self._folder.shown} is not empty, and has no static site: nothing was written",
                 "name an empty or a new folder with --output",
             )
-        return {one for one in files if _is_inside(one)}
+        return {one for one in files if not outside(one)}
+
+    def _put(self, name: str, data: bytes) -> None:
+        try:
+            with self._folder.file(name, make=True) as file:
+                output_files.put(file, data)
+        except OSError as error:
+            raise self._failed(name, error) from error
 
     def _remove(self, name: str) -> None:
-        file = self.folder / name
-        if any(place.is_symlink() for place in file.parents if place != self.folder.parent):
-            return
+        """Remove a file, and the folders that it leaves empty; what is behind a link stays."""
         try:
-            file.unlink(missing_ok=True)
-            for place in file.parents:
-                if place == self.folder or any(place.iterdir()):
-                    break
-                place.rmdir()
+            with suppress(BadInput, FileNotFoundError, NotADirectoryError):
+                with self._folder.file(name) as file:
+                    file.unlink()
+                self._remove_empty(name.rpartition("/")[0])
         except OSError as error:
-            raise _failed(file, error) from error
+            raise self._failed(name, error) from error
 
+    def _remove_empty(self, folder: str) -> None:
+        while folder:
+            with self._folder.file(folder) as place:
+                try:
+                    place.rmdir()
+                except OSError:
+                    return  # other files are in it
+            folder = folder.rpartition("/")[0]
 
-def _is_inside(name: str) -> bool:
-    return (
-        bool(name) and not name.startswith("/") and "\\" not in name and ".." not in name.split("/")
-    )
-
-
-def _failed(file: Path, error: OSError) -> StorageFailed:
-    return StorageFailed(f"{file} can't be written: {error.strerror}", "check the folder")
+    def _failed(self, name: str, error: OSError) -> StorageFailed:
+        place = self._folder.shown / name
+        return StorageFailed(f"{place} can't be written: {error.strerror}", "check the folder")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from memory_bank import __version__, actions
-from memory_bank.errors import StorageFailed
 from memory_bank.frontends.cli import options
 from memory_bank.frontends.cli.call import FINDINGS, FOUND, Call
 from memory_bank.frontends.cli.command import as_command
@@ -65,7 +64,10 @@ def command(
     with call.open() as bank:
         review = actions.review.review(bank, revisions, staged=staged, worktree=worktree)
     for shown_as, file in zip(formats, outputs, strict=False):
-        _write(file, _rendered(review, shown_as))
+        from memory_bank.actions import output_files
+
+        text = _rendered(review, shown_as)
+        output_files.write(Path(file), text.encode("utf-8", "replace"))
     if not outputs:
         _show(call, review, formats[0], every=every)
     failed = actions.lint.fails(review.worst(), fail_on or "error")
@@ -95,15 +97,6 @@ def _show(call: Call, review: Review, shown_as: str, *, every: bool) -> None:
         call.notices(review.notices)
     else:
         call.console.write(_rendered(review, shown_as))
-
-
-def _write(file: str, text: str) -> None:
-    """Write a text to a file; raise StorageFailed."""
-    try:
-        Path(file).write_text(text, encoding="utf-8", errors="replace", newline="\n")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise StorageFailed(f"{file} can't be written: {reason}", "name another file") from error
 
 
 def _rendered(review: Review, shown_as: str) -> str:
