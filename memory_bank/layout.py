@@ -212,7 +212,7 @@ def _cached(root: Path, environ: Mapping[str, str] | None) -> Path:
     cache = user_folder("cache", environ) / name
     if _can_be_made(cache):
         return cache
-    return _temporary() / name
+    return temporary_folder() / name
 
 
 def _cache_name(root: Path) -> str:
@@ -221,14 +221,18 @@ def _cache_name(root: Path) -> str:
     return hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
 
 
-def _temporary() -> Path:
-    """Return the user's folder of temporary files, if the home folder is read-only."""
+def temporary_folder(*, make: bool = True) -> Path:
+    """Return the user's folder of temporary files, for a home folder that is read-only.
+
+    Raises StorageFailed if it may belong to somebody else: the folder above it is everybody's.
+    """
     import tempfile  # start-up: few need it
 
     user = os.getuid() if sys.platform != "win32" else 0  # each has a folder of his own there
     folder = Path(tempfile.gettempdir()) / f"memory-bank-{user}"
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
+        if make:
+            folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
     except OSError as error:
         raise StorageFailed(

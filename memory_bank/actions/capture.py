@@ -114,7 +114,8 @@ def queue_of(bank: HookBank) -> EventQueue:
     def repaired(what: str) -> None:
         from memory_bank.actions import hook_log  # start-up
 
-        hook_log.record("", "", f"started again: {what}", bank.state)
+        said = f"started again: {what}"
+        hook_log.record("", "", said, root=bank.root, state=bank.state)
 
     return EventQueue(Path(bank.state), repaired)
 

@@ -185,7 +185,7 @@ def _health(view: View, bank: Bank, report: SyncReport) -> Health:
             (why for one in bank.watched() if one.recursive and (why := problem(one.folder))), None
         ),
         git=git.problem(bank.layout.root) or None,
-        hooks=hook_log.described(str(bank.layout.state(bank.id))) or None,
+        hooks=hook_log.described(str(bank.layout.root), str(bank.layout.state(bank.id))) or None,
         former_sessions=former_state(bank) or None,
         embedder=settings.memory.embedder,
         max_note_bytes=settings.memory.max_note_bytes,

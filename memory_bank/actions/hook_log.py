@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
+from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.actions.hook_bank import user_state
@@ -19,8 +21,13 @@ DAYS = 7
 """Failures that are older are not reported."""
 
 _MOST_BYTES = 200_000
+_MOST_READ = 1_000_000
 _LONGEST = 500
 """Characters of a message."""
+
+
+class _NotOurs(OSError):
+    """A log is no plain file, or somebody else's: it is neither read nor written."""
 
 
 class HookFailures(NamedTuple):
@@ -38,27 +45,38 @@ class HookFailures(NamedTuple):
     """The path of the log with the last failure."""
 
 
-def record(client: str, event: str, message: str, state: str = "") -> bool:
+def record(client: str, event: str, message: str, *, root: str = "", state: str = "") -> bool:
     """Add a failure to the log of a bank's private state, or else to the user's; never fail.
 
-    Returns False if no log can be written.
+    `root` is the bank's folder of notes, empty if it is not known. Returns False if no log can be
+    written.
     """
     line = json.dumps(
         {
             "at": time.time(),
+            "bank": root,
             "client": client[:100],
             "event": event[:100],
             "message": message[:_LONGEST],
         }
     )
-    return any(_append(file, line) for file in _files(state))
+    return any(_append(file, line) for file in _files(state, make=True))
 
 
-def failures(state: str = "") -> HookFailures | None:
-    """Return what failed lately in the hooks of a bank, or of none; None if nothing did."""
-    start = time.time() - 86_400 * DAYS
+def failures(root: str, state: str) -> HookFailures | None:
+    """Return what failed lately in the hooks of a bank; None if nothing did.
+
+    `root` is its folder of notes. Logs that banks share have failures of others, too.
+    """
+    now = time.time()
+    start, own = now - 86_400 * DAYS, os.path.join(state, FILE)
     found = sorted(
-        (one for file in _files(state) for one in _read(file) if one.last >= start),
+        (
+            one
+            for file in _files(state)
+            for bank, one in _read(file)
+            if start <= one.last <= now + 86_400 and (file == own or bank == root)
+        ),
         key=lambda one: one.last,
     )
     if not found:
@@ -66,9 +84,9 @@ def failures(state: str = "") -> HookFailures | None:
     return found[-1]._replace(times=len(found), since=found[0].last)
 
 
-def described(state: str = "") -> str:
-    """Return a text that says what failed lately in hooks; empty if nothing did."""
-    found = failures(state)
+def described(root: str, state: str) -> str:
+    """Return a text that says what failed lately in a bank's hooks; empty if nothing did."""
+    found = failures(root, state)
     if found is None:
         return ""
     from memory_bank.notes.dates import iso_of
@@ -81,49 +99,78 @@ def described(state: str = "") -> str:
 def replace_text(removed: RemovedText, state: str, *, dry_run: bool = False) -> dict[str, int]:
     """Replace a text in the logs; return how often each had it, by path. Raises OSError."""
     found = {}
-    for file in map(Path, _files(state)):
-        if file.is_symlink() or not file.is_file():
+    for file in _files(state):
+        try:
+            text = _text(file)
+        except (FileNotFoundError, NotADirectoryError, _NotOurs):
             continue
-        text = file.read_text(encoding="utf-8", errors="replace")
         if number := removed.count(text):
-            found[str(file)] = number
+            found[file] = number
             if not dry_run:
                 lines = map(removed.replaced_in_json, text.splitlines(keepends=True))
-                _replace(str(file), "".join(lines).encode())
+                _replace(file, "".join(lines).encode())
     return found
 
 
-def _files(state: str) -> list[str]:
-    """Return where a log may be, the best place first."""
-    import tempfile
+def _files(state: str, *, make: bool = False) -> Iterator[str]:
+    """Yield where a log may be, the best place first: the last one is shared by all users."""
+    for folder in (state, user_state()):
+        if folder:
+            yield os.path.join(folder, FILE)
+    from memory_bank import layout  # start-up: few hooks fail
+    from memory_bank.errors import StorageFailed
 
-    user = os.getuid() if hasattr(os, "getuid") else 0
-    folders = [state] if state else []
-    folders += [user_state(), os.path.join(tempfile.gettempdir(), f"memory-bank-{user}")]
-    return [os.path.join(folder, FILE) for folder in folders]
+    with suppress(StorageFailed):
+        yield os.path.join(layout.temporary_folder(make=make), FILE)
 
 
 def _append(file: str, line: str) -> bool:
     with suppress(OSError):
         os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-        handle = os.open(file, flags, 0o600)
+        handle = _opened(file, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
             done = os.write(handle, f"{line}\n".encode()) > len(line)
-            size = os.fstat(handle).st_size
+            if os.fstat(handle).st_size > _MOST_BYTES:
+                _replace(file, _end(handle, _MOST_BYTES // 2))
         finally:
             os.close(handle)
-        if size > _MOST_BYTES:
-            _shorten(file)
         return done
     return False
 
 
-def _shorten(file: str) -> None:
-    """Keep the last half of a log."""
-    with open(file, "rb") as old:
-        old.seek(-_MOST_BYTES // 2, os.SEEK_END)
-        _replace(file, old.read().partition(b"\n")[2])
+def _opened(file: str, flags: int) -> int:
+    """Open a log; raise _NotOurs, OSError."""
+    # O_NONBLOCK opens a pipe at once even without a writer
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        handle = os.open(file, flags | getattr(os, "O_BINARY", 0), 0o600)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+            raise _NotOurs from error
+        raise
+    found = os.fstat(handle)
+    if S_ISREG(found.st_mode) and (not hasattr(os, "geteuid") or found.st_uid == os.geteuid()):
+        return handle
+    os.close(handle)
+    raise _NotOurs
+
+
+def _end(handle: int, most: int) -> bytes:
+    """Return the last lines of a log, of at most that many bytes."""
+    size = os.fstat(handle).st_size
+    os.lseek(handle, max(size - most, 0), os.SEEK_SET)
+    with open(os.dup(handle), "rb") as stream:
+        data = stream.read(most)
+    return data if size <= most else data.partition(b"\n")[2]
+
+
+def _text(file: str) -> str:
+    """Return the last lines of a log; raise OSError."""
+    handle = _opened(file, os.O_RDONLY)
+    try:
+        return _end(handle, _MOST_READ).decode("utf-8", "replace")
+    finally:
+        os.close(handle)
 
 
 def _replace(file: str, kept: bytes) -> None:
@@ -134,13 +181,13 @@ def _replace(file: str, kept: bytes) -> None:
     os.replace(temporary, file)
 
 
-def _read(file: str) -> list[HookFailures]:
-    found = []
-    with suppress(OSError), open(file, encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            with suppress(ValueError, KeyError, TypeError):
+def _read(file: str) -> Iterator[tuple[str, HookFailures]]:
+    """Yield the failures in a log, each with its bank."""
+    with suppress(OSError):
+        for line in _text(file).splitlines():
+            with suppress(ValueError, KeyError, TypeError, RecursionError):
                 one = json.loads(line)
                 at, message = float(one["at"]), str(one["message"])
                 client, event = str(one["client"]), str(one["event"])
-                found.append(HookFailures(1, at, at, client, event, message, file))
-    return found
+                found = HookFailures(1, at, at, client, event, message, file)
+                yield str(one.get("bank", "")), found

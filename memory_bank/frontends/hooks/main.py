@@ -19,6 +19,7 @@ from memory_bank.actions import capture as capturing
 from memory_bank.actions.capture import HookEvent
 from memory_bank.actions.hook_bank import HookBank, find
 from memory_bank.errors import MemoryBankError
+from memory_bank.filenames import above
 
 AFTER = "--after"
 """In the place of an event: do the work that no agent waits for."""
@@ -37,31 +38,40 @@ class _Refused(Exception):
     """The event can't be used; the text says why."""
 
 
+class _Place:
+    """Where an event happened, as far as it is known."""
+
+    folder = "."
+    root = ""
+    """The bank's folder of notes."""
+    state = ""
+
+
 def run(args: Sequence[str]) -> int:
     """Answer the event that stdin has; return 0, whatever happens.
 
     What fails is written to a log that `doctor` reads.
     """
     names = [*args, "", ""][:2]
-    state = list[str]()
+    place = _Place()
     try:
         if names[1] == AFTER:
-            _after(args)
-        elif (answer := _answer(names[0], names[1], state)) is not None:
+            _after(args, place)
+        elif (answer := _answer(names[0], names[1], place)) is not None:
             _write(_text(answer).encode())
     except MemoryBankError as error:
-        _log(names, error.message, state)
+        _log(names, error.message, place)
     except _Refused as error:
-        _log(names, str(error), state)
+        _log(names, str(error), place)
     except OSError as error:
-        _log(names, f"{type(error).__name__}: {error.strerror or ''}", state)
+        _log(names, f"{type(error).__name__}: {error.strerror or ''}", place)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  (the outermost frame)
         # no text of the error: it may quote what the agent did
-        _log(names, f"unexpected {type(error).__name__} at {_place(error)}", state)
+        _log(names, f"unexpected {type(error).__name__} at {_line(error)}", place)
     return 0
 
 
-def _answer(name: str, event: str, state: list[str]) -> Mapping[str, object] | None:
+def _answer(name: str, event: str, place: _Place) -> Mapping[str, object] | None:
     """Return what is printed; None for nothing."""
     client = load(name)
     payload = _payload()
@@ -71,10 +81,13 @@ def _answer(name: str, event: str, state: list[str]) -> Mapping[str, object] | N
     if event not in client.EVENTS:
         return None
     found: HookEvent | None = client.read(event, payload)
-    bank = found and find(found.folder)
-    if not (found and bank and bank.capture):
+    if found is None:
         return None
-    state.append(bank.state)
+    place.folder = found.folder
+    bank = find(found.folder)
+    if bank is None or not bank.capture:
+        return None
+    place.root, place.state = bank.root, bank.state
     _catch_up(client, bank, found)
     text = _handled(name, bank, found)
     answer: Mapping[str, object] | None = client.answer(event, found.kind, text) if text else None
@@ -146,18 +159,19 @@ def _follow(name: str, bank: HookBank, event: HookEvent) -> None:
     detached.start(["hook", name, AFTER, _text(after)])
 
 
-def _after(args: Sequence[str]) -> None:
+def _after(args: Sequence[str], place: _Place) -> None:
     """Do what `_follow` started this process for."""
     from memory_bank.actions import after_hook
 
     client = load(args[0])
     given = json.loads(args[2])
+    place.root, place.state = given["root"], given["state"]
     tokens = 0, 0
     if client and given["transcript"]:
         with suppress(OSError):  # some programs write it late, or not at all
             tokens = client.tokens(given["transcript"])
     for problem in after_hook.run(given["root"], given["session"], given["kind"], tokens):
-        _log(args, problem, [given["state"]])
+        _log(args, problem, place)
 
 
 def load(name: str) -> ModuleType | None:
@@ -206,13 +220,16 @@ def _write(data: bytes) -> None:
         data = data[os.write(1, data) :]
 
 
-def _log(names: Sequence[str], message: str, state: Sequence[str]) -> None:
+def _log(names: Sequence[str], message: str, place: _Place) -> None:
     from memory_bank.actions import hook_log
 
-    hook_log.record(names[0], names[1], message, state[0] if state else "")
+    root = place.root
+    with suppress(OSError):  # the folder may be gone
+        root = root or above(os.path.realpath(place.folder)) or ""
+    hook_log.record(names[0], names[1], message, root=root, state=place.state)
 
 
-def _place(error: BaseException) -> str:
+def _line(error: BaseException) -> str:
     """Return the last of our lines that an error passed."""
     place, trace = "", error.__traceback__
     while trace is not None:
