@@ -61,7 +61,11 @@ class OpenIndex(ReopenedIndex[View]):
         super().__init__()
         self.layout = place
         self.roots = roots or note_files.roots_of(lambda: self.layout, settings)
-        self.source = NotesSource(self.roots, max_bytes=settings.memory.max_note_bytes)
+        self.source = NotesSource(
+            self.roots,
+            max_bytes=settings.memory.max_note_bytes,
+            in_project=place.project_has,
+        )
         self.settings = settings
         self.logs = logs
         self._repairs = repairs

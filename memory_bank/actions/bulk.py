@@ -224,7 +224,7 @@ def _references(bank: Bank, item: Item) -> dict[str, Any]:
     """Return an item's references in the form of front matter."""
     return {
         "entity_refs": [_plain(entity(reference)) for reference in item.entity_refs],
-        "file_refs": [name_forms.of_file(file, bank.layout) for file in item.file_refs],
+        "file_refs": [name_forms.in_file_refs(file, bank.layout) for file in item.file_refs],
         "symbol_refs": list(item.symbol_refs),
     }
 

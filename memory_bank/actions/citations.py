@@ -90,7 +90,7 @@ def place_of(bank: Bank, tree: Path, row: LinkRow) -> Place | None:
     from_note = row.kind != _REFERENCE and posixpath.normpath(path).startswith("../")
     start = _folder(bank, row.source_key) if from_note else bank.layout.project
     below = _below(tree, start, path)
-    if not below or below.endswith(NOTE_SUFFIXES):
+    if not below or (below.endswith(NOTE_SUFFIXES) and _in_bank(bank, tree, below)):
         return None
     is_symbol = parsing.language_of(below) and not _LINE_HEADING.fullmatch(inner)
     return Place(below, dotted_name(inner) if is_symbol else "")
@@ -130,6 +130,11 @@ def _folder(bank: Bank, note: str) -> Path:
     if bank.roots.is_private(note):
         return project
     return Path(os.path.normpath(project / bank.roots.place(note))).parent
+
+
+def _in_bank(bank: Bank, tree: Path, path: str) -> bool:
+    """Tell whether a path below the work tree leads into the bank, where documents are notes."""
+    return Path(os.path.normpath(tree / path)).is_relative_to(bank.layout.root)
 
 
 def _below(tree: Path, folder: Path, name: str) -> str:

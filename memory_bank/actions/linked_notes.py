@@ -12,7 +12,7 @@ from memory_bank.filenames import is_utf8
 from memory_bank.hints import Hint
 from memory_bank.manifest import filters, link_table
 from memory_bank.manifest.link_table import LinkRow
-from memory_bank.notes import name_forms
+from memory_bank.notes import name_forms, names
 from memory_bank.search import snippets
 
 GHOST = "ghost:"
@@ -38,18 +38,20 @@ def node_of(bank: Bank, name: str) -> str:
     A file of the project, and a name that can only be a file's or symbol's, is a ghost even if
     nothing links to it. Raises NoteNotFound for other names.
     """
+    written = name.removeprefix(GHOST)
+    file = name_forms.of_file(written, bank.layout)
+    if ".." in file.split("/"):
+        file = posixpath.normpath(file)
     if name.startswith(GHOST):
         bank.catch_up()
         unknown = NoteNotFound(f"nothing links to {name!r}", Hint.LIST_GHOSTS)
     else:
         try:
-            return bank.find(name)
+            found = bank.find(name)
         except NoteNotFound as error:
             unknown = error
-    written = name.removeprefix(GHOST)
-    file = name_forms.of_file(written, bank.layout)
-    if ".." in file.split("/"):
-        file = posixpath.normpath(file)
+        else:
+            return GHOST + file if _is_other_file(bank, file, found) else found
     for form in filter(is_utf8, (written, file)):
         rows = bank.read(partial(_to_ghost, name=form))
         if rows:
@@ -57,6 +59,16 @@ def node_of(bank: Bank, name: str) -> str:
     if name_forms.may_be_file(file, bank.layout):
         return GHOST + file
     raise unknown
+
+
+def _is_other_file(bank: Bank, file: str, note: str) -> bool:
+    """Tell whether a name that finds a note is the path of a file that notes link to.
+
+    Names of notes have no case: `Makefile` finds makefile.md.
+    """
+    if file in {note, names.name_of(note)} or not bank.layout.project_has(file):
+        return False
+    return any(row.ghost == file for row in bank.read(partial(_to_ghost, name=file)))
 
 
 def _to_ghost(view: View, name: str) -> list[LinkRow]:

@@ -114,7 +114,7 @@ def remember(
     check_source(source_type)
     refs: dict[str, list[Any]] = {
         "entity_refs": [entity(reference)._asdict() for reference in entity_refs],
-        "file_refs": [name_forms.of_file(file, bank.layout) for file in file_refs],
+        "file_refs": [name_forms.in_file_refs(file, bank.layout) for file in file_refs],
         "symbol_refs": list(symbol_refs),
     }
     kind = known_type(type) or DEFAULT_TYPE

@@ -178,12 +178,12 @@ def decoded(written: str) -> str:
 
 def reference_links(meta: Meta) -> tuple[Link, ...]:
     """Return links for the references in front matter and the wikilinks in its other keys."""
+    links = [Link(file, "reference", 1, "mentions", names_file=True) for file in meta.file_refs]
     targets = [
-        *meta.file_refs,
         *(f"symbol:{name}" for name in meta.symbol_refs),
         *(f"{entity.kind}:{entity.id}" for entity in meta.entity_refs),
     ]
-    links = [Link(target, "reference", 1, "mentions") for target in targets]
+    links.extend(Link(target, "reference", 1, "mentions") for target in targets)
     links.extend(_key_links(meta.extra, DEFAULT))
     return tuple(links)
 

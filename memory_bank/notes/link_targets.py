@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank.notes.name_forms import in_reference
+from memory_bank.filenames import NOTE_SUFFIXES
+from memory_bank.notes.name_forms import in_reference, leads_out
 from memory_bank.notes.names import OUTSIDE, key, name_of
 from memory_bank.notes.unicode_form import nfc
 from memory_bank.source import BY_ALIAS, BY_ID, BY_NAME, BY_PATH, BY_TITLE, Name
@@ -20,6 +21,15 @@ class Target(NamedTuple):
 
     names: tuple[str, ...]
     ghost: str
+
+
+InProject = Callable[[str], bool]
+"""Tells whether the project has a file at a path below it."""
+
+
+def no_project(_: str) -> bool:
+    """Return False: there is no project, so it has no files."""
+    return False
 
 
 def names_of(note: Note, *, included: bool = False) -> Iterator[Name]:
@@ -46,18 +56,28 @@ def path_names(path: str, aliases: Iterable[str]) -> Iterator[Name]:
         yield Name(key(alias), BY_ALIAS)
 
 
-def target_of(link: Link, path: str, project_prefix: str, *, included: bool = False) -> Target:
+def target_of(
+    link: Link,
+    path: str,
+    project_prefix: str,
+    *,
+    included: bool = False,
+    in_project: InProject = no_project,
+) -> Target:
     """Return the names that a link in the note at `path` may mean.
 
     A Markdown link, and a target that starts with a dot, is relative to the note's folder; others
     to the bank. `project_prefix` is the bank's folder below the project (".memories/"), so that
     `../../src/a.py` in `decisions/b.md` is the same ghost as `[[src/a.py]]`. The path of an
-    `included` note is below the project.
+    `included` note is below the project. A file of `file_refs` is below the project; if there is
+    none, which `in_project` tells, a path with a note's suffix may be below the bank.
     """
     written = nfc(" ".join(link.target.split()))
     if not written:
         return Target((key(path),), name_of(path))
-    if link.kind == "reference" and not link.target.endswith((".md", ".markdown")):
+    if link.names_file:
+        return _file_target(in_reference(written), project_prefix, in_project)
+    if link.kind == "reference" and not written.endswith(NOTE_SUFFIXES):
         named = in_reference(written)
         return Target((key(named),), named)
     relative = posixpath.normpath(posixpath.join(posixpath.dirname(path), written))
@@ -71,6 +91,16 @@ def target_of(link: Link, path: str, project_prefix: str, *, included: bool = Fa
     if project_prefix and rooted.startswith(project_prefix):
         rooted = rooted.removeprefix(project_prefix)
     return Target((key(rooted), key(relative) if "/" in rooted else ""), rooted)
+
+
+def _file_target(named: str, project_prefix: str, in_project: InProject) -> Target:
+    """Return the note that one of `file_refs` is; without a note's suffix it is none."""
+    if not named.endswith(NOTE_SUFFIXES):
+        return Target(("",), named)
+    inside = named.removeprefix(project_prefix)
+    if project_prefix and inside == named and not leads_out(named) and in_project(named):
+        return Target((OUTSIDE + key(named),), named)
+    return Target((key(inside),), inside)
 
 
 def _name_at(place: str, project_prefix: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 import sys
 import unicodedata
@@ -38,6 +39,16 @@ def of_note(name: str, place: Layout) -> str:
     absolute path inside the bank, `memory://note/facts/x`, `[[facts/x]]`, and a name with escapes
     of invisible characters such as `\u200c`. Other text is returned unchanged.
     """
+    text = _named(name)
+    if len(text) > _LONGEST:
+        return text
+    if Path(text).is_absolute():
+        return _below(text, str(place.root)) or text
+    return text.removeprefix(place.prefix) if place.prefix else text
+
+
+def _named(name: str) -> str:
+    """Return the path or title that a form of a name has, as written."""
     if len(name) > _LONGEST:
         return name
     text = name.strip()
@@ -49,10 +60,7 @@ def of_note(name: str, place: Layout) -> str:
     found = _PLACE.fullmatch(text)
     if found and not _FOLDER_SIGNS.isdisjoint(found[1]):
         text = found[1]
-    if Path(text).is_absolute():
-        return _below(text, str(place.root)) or text
-    text = _plain(text)
-    return text.removeprefix(place.prefix) if place.prefix else text
+    return text if Path(text).is_absolute() else _plain(text)
 
 
 def new_path(name: str, place: Layout) -> str:
@@ -69,6 +77,28 @@ def of_file(name: str, place: Layout) -> str:
     if len(text) > _LONGEST or not Path(text).is_absolute():
         return text
     return _below(text, str(place.project)) or text
+
+
+def in_file_refs(name: str, place: Layout) -> str:
+    """Return a file's path from the project's root, as `file_refs` have it, from any form.
+
+    A name that no file of the project has, but a note of the bank, becomes the path of that note.
+    """
+    text = _named(name)
+    if len(text) > _LONGEST or not place.prefix:
+        return of_file(name, place)
+    if Path(text).is_absolute():
+        return _below(text, str(place.project)) or text
+    if leads_out(text) or place.project_has(text):
+        return text
+    forms = (f"{place.prefix}{text}{suffix}" for suffix in ("", *NOTE_SUFFIXES))
+    notes = (form for form in forms if form.endswith(NOTE_SUFFIXES))
+    return next(filter(place.project_has, notes), text)
+
+
+def leads_out(path: str) -> bool:
+    """Tell whether a path leads out of the folder that it starts at, or is empty."""
+    return not path or posixpath.isabs(path) or posixpath.normpath(path).startswith("..")
 
 
 def of_included(name: str, place: Layout) -> str:

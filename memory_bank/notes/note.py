@@ -60,6 +60,8 @@ class Link(NamedTuple):
     before: str = ""
     """About 100 characters of text before the link, white space folded."""
     after: str = ""
+    names_file: bool = False
+    """Whether it is one of `file_refs`: a path from the project's root."""
 
 
 class Section(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from memory_bank import notes
@@ -14,7 +15,8 @@ from memory_bank.notes.dates import to_datetime
 from memory_bank.notes.decoding import decode
 from memory_bank.notes.file_scan import UNKNOWN
 from memory_bank.notes.identity import etag
-from memory_bank.notes.link_targets import names_of, target_of
+from memory_bank.notes.link_targets import InProject, Target, names_of, no_project, target_of
+from memory_bank.notes.note import Link as NoteLink
 from memory_bank.notes.note import Note
 from memory_bank.notes.note import Section as NoteSection
 from memory_bank.notes.roots import Roots
@@ -36,7 +38,7 @@ from memory_bank.source import (
 from memory_bank.stat_signature import StatSignature, signature_of
 from memory_bank.tokens import estimate
 
-READER = "9"
+READER = "10"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
 ARCHIVED = "archived"
 CREATED = "created_at"
@@ -54,9 +56,10 @@ class NotesSource:
     name = "notes"
     fingerprint = READER
 
-    def __init__(self, roots: Roots, *, max_bytes: int) -> None:
+    def __init__(self, roots: Roots, *, max_bytes: int, in_project: InProject = no_project) -> None:
         """Read the notes of `roots`; larger ones than `max_bytes` are listed, not read."""
         self._roots = roots
+        self._in_project = in_project
         self._max_bytes = max_bytes
         self._forgotten = False
 
@@ -149,8 +152,14 @@ class NotesSource:
         except UnreadableNote as error:
             return Unreadable(error.message, signature, hashed, found[0])
         dates = root.dates(note.meta, key, found, data)
-        included = root is self._roots.included
-        return document_of(note, dates, self._roots.prefix, signature, included=included)
+        return document_of(
+            note,
+            dates,
+            self._roots.prefix,
+            signature,
+            included=root is self._roots.included,
+            in_project=self._in_project,
+        )
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
         """Return some lines of a note; None if its bytes have changed."""
@@ -168,12 +177,26 @@ class NotesSource:
 
 
 def document_of(
-    note: Note, dates: Dates, prefix: str, signature: Signature, *, included: bool = False
+    note: Note,
+    dates: Dates,
+    prefix: str,
+    signature: Signature,
+    *,
+    included: bool = False,
+    in_project: InProject = no_project,
 ) -> Document:
     """Return a note as a document; `prefix` is the bank's folder below its project.
 
-    An `included` note is a file of the project outside that folder.
+    An `included` note is a file of the project outside that folder. `in_project` tells which files
+    the project has.
     """
+    to = partial(
+        target_of,
+        path=note.path,
+        project_prefix=prefix,
+        included=included,
+        in_project=in_project,
+    )
     meta = note.meta
     owners = _owners(note.body.sections)
     return Document(
@@ -193,7 +216,7 @@ def document_of(
         dates=dates,
         hidden=meta.status == ARCHIVED,
         sections=tuple(_sections(note.body.sections, owners, dates)),
-        links=tuple(_links(note, prefix, included=included)),
+        links=tuple(_link(link, to(link)) for link in note.body.links),
         names=tuple(names_of(note, included=included)),
         anchors=tuple((block.casefold(), line) for block, line in note.body.blocks.items()),
         faults=tuple(Fault(fault.reason, fault.line) for fault in note.faults),
@@ -287,22 +310,20 @@ def _data(note: Note) -> dict[str, Any]:
     return {key: value for key, value in data.items() if value}
 
 
-def _links(note: Note, prefix: str, *, included: bool) -> Iterator[Link]:
-    for link in note.body.links:
-        target = target_of(link, note.path, prefix, included=included)
-        yield Link(
-            line=link.line,
-            kind=link.kind,
-            type=link.type,
-            target=link.target,
-            names=target.names,
-            ghost=target.ghost,
-            heading=link.heading,
-            anchor=link.block,
-            text=link.text,
-            before=link.before,
-            after=link.after,
-        )
+def _link(link: NoteLink, target: Target) -> Link:
+    return Link(
+        line=link.line,
+        kind=link.kind,
+        type=link.type,
+        target=link.target,
+        names=target.names,
+        ghost=target.ghost,
+        heading=link.heading,
+        anchor=link.block,
+        text=link.text,
+        before=link.before,
+        after=link.after,
+    )
 
 
 def _keywords(note: Note) -> str:

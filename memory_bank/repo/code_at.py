@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memory_bank.errors import MemoryBankError
+from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.repo import git, git_objects, parsing, symbol_lookup
 from memory_bank.repo.code import ParsedFile, Symbol
 from memory_bank.repo.code_database import SymbolRow
@@ -169,9 +170,14 @@ class CodeAt:
         return found
 
     def file_named(self, commit: str, path: str) -> str:
-        """Return the file of a path, else the only one whose path ends so; empty if none."""
+        """Return the file of a path, else the only one whose path ends so; empty if none.
+
+        Documents are named by their whole path: many folders have a README.md.
+        """
         if self.id(commit, path):
             return path
+        if path.endswith(NOTE_SUFFIXES):
+            return ""
         ending = [one for one in self.paths(commit) if one.endswith(f"/{path}")]
         return ending[0] if len(ending) == 1 else ""
 

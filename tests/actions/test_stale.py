@@ -81,6 +81,26 @@ def test_a_changed_symbol_is_named_with_the_commit_that_did_it(
     assert report[LIMITED].state == "fresh"
 
 
+def test_a_document_outside_of_the_bank_is_tracked_as_any_other_file(
+    project: Callable[..., Path],
+) -> None:
+    head = "---\nfile_refs: [docs/guide.md, docs/old.md, facts/gone.md]\n---\n"
+    note = f"{head}# Docs\n\nSee [the plan](../../PLAN.md) and [[facts/never.md]].\n"
+    docs = {"docs/guide.md": "# Guide\n", "docs/old.md": "# Old\n", "PLAN.md": "# Plan\n"}
+    notes = {".memories/facts/a.md": note, ".memories/facts/gone.md": "# Gone\n"}
+    gone = ["docs/old.md", ".memories/facts/gone.md"]
+    root = project(
+        Made({**docs, **notes}), Made({"docs/guide.md": "# Guide\n\nMore.\n"}, removed=gone)
+    )
+    tracked = states(root)
+    assert {tracked.pop("docs/guide.md"), tracked.pop("../../PLAN.md")} == {"changed", "fresh"}
+    assert tracked == {
+        "docs/old.md": "gone",
+        "facts/gone.md": "unknown",
+        "facts/never.md": "unknown",
+    }
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -151,3 +151,25 @@ def test_what_is_no_text_is_no_name(folder: Path, opening: Opening) -> None:
     bank.catch_up()
     assert note_rows.candidates(bank._index.opened().manifest, "\ud800") == []
     assert note_rows.candidates(bank._index.opened().manifest, "a") == ["a.md"]
+
+
+@pytest.mark.parametrize(
+    ("ref", "goal"),
+    [
+        ("Makefile", "ghost:Makefile"),
+        ("./Makefile", "ghost:Makefile"),
+        ("README.md", "ghost:README.md"),
+        ("docs/guide.md", "ghost:docs/guide.md"),
+        (".memories/README.md", "README.md"),
+        ("only.md", "only.md"),
+        ("facts/only", "ghost:facts/only"),
+    ],
+)
+def test_a_file_ref_is_a_path_from_the_project_before_it_is_one_from_the_bank(
+    tmp_path: Path, opening: Opening, ref: str, goal: str
+) -> None:
+    twins = {"README.md": "twin", "docs/guide.md": "twin"}
+    put(tmp_path, {"Makefile": "all:\n", **twins})
+    notes = {"makefile.md": "x", "only.md": "x", "facts/only.md": "x", **twins}
+    put(tmp_path / ".memories", {**notes, "d/a.md": f"---\nfile_refs: [{ref}]\n---\nx\n"})
+    assert leads(opening(tmp_path / ".memories")) == {"d/a.md": [goal]}

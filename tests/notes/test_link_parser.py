@@ -250,7 +250,7 @@ def test_reference_links_of_front_matter() -> None:
         },
     )
     assert reference_links(meta) == (
-        Link("src/a.py", "reference", 1, "mentions"),
+        Link("src/a.py", "reference", 1, "mentions", names_file=True),
         Link("symbol:a.f", "reference", 1, "mentions"),
         Link("person:ann", "reference", 1, "mentions"),
         Link("x", "reference", 1),

@@ -55,7 +55,8 @@ def goals(texts: Texts, path: str, links: Sequence[Link]) -> list[Goal]:
     """Return where links of the note at `path` lead."""
     bank = texts.bank
     included = bank.roots.is_included(path)
-    targets = [target_of(one, path, bank.layout.prefix, included=included) for one in links]
+    has, prefix = bank.layout.project_has, bank.layout.prefix
+    targets = [target_of(one, path, prefix, included=included, in_project=has) for one in links]
     meant = bank.read(lambda view: _meant(view, targets))
     return [
         _goal(texts, path, link, target, found)

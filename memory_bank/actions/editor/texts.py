@@ -105,7 +105,7 @@ def _links(note: Note) -> Iterator[WrittenLink]:
     for file in note.meta.file_refs:
         if place := re.search(rf"(?<![\w/.-]){re.escape(file)}(?![\w/.-])", head):
             line = 1 + note_parser.count_lines(head[: place.start()])
-            link = Link(file, "reference", line, "mentions")
+            link = Link(file, "reference", line, "mentions", names_file=True)
             yield WrittenLink(link, *place.span(), *place.span())
     for link, start, end, _ in front_matter_links(head):
         first, last = head.rfind("[[", 0, start), head.find("]]", end)

@@ -68,6 +68,21 @@ def test_file_refs_are_named_as_the_project_does(
     assert "file_refs: [src/index.py, gone.py]" in mb("show", path).out
 
 
+def test_a_file_ref_names_the_file_and_no_note_that_is_called_like_it(
+    mb: Run, project: Path
+) -> None:
+    (project / "Makefile").write_text("all:\n")
+    (project / ".memories/makefile.md").write_text("# How we make\n")
+    refs = ("Makefile", ".memories/makefile.md", "facts/bm25")
+    given = [word for ref in refs for word in ("--file-ref", ref)]
+    path = mb("remember", "Build with make", *given, "--json").json["path"]
+    written = "file_refs: [Makefile, .memories/makefile.md, .memories/facts/bm25.md]"
+    assert written in mb("show", path).out
+    shown = {name: mb("links", name).out for name in ("Makefile", "makefile")}
+    assert shown["Makefile"].startswith("1 link to ghost:Makefile\n")
+    assert shown["makefile"].startswith("1 link to makefile.md\n")
+
+
 @pytest.mark.parametrize(
     ("args", "stdin"),
     [
