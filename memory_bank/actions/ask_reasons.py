@@ -15,7 +15,7 @@ _GROUP_OF = {
     "container": LINKS,
 }
 """The groups of parts that are added; those of other retrievers are words."""
-_FACTORS = frozenset({"recency", "access", "trust", "session", "stale", "superseded"})
+_FACTORS = frozenset({"recency", "access", "trust", "session", "stale", "supersedes"})
 _ALL = "conditions"
 _LEAST = 0.005
 """Least share of a part that is shown."""

@@ -15,9 +15,7 @@ from memory_bank.search.likelihood import LEAST, LEAST_SHARE, STRONG, likelihood
 from memory_bank.setting_sections import Memory
 
 _EXTRA_CANDIDATES = 16
-"""Candidates beyond the limit, since superseded ones move down."""
-SUPERSEDED_FACTOR = 0.5
-"""Factor for the score of a superseded note."""
+"""Candidates beyond the limit, since successors move up."""
 _SUCCESSOR_FACTOR = 1.01
 """Factor from the score of a superseded note to that of its successor, if that was lower."""
 _SESSION_FACTOR = 0.8
@@ -162,21 +160,32 @@ def rank_stale(found: Collection[Candidate], stale: Stale, weight: float) -> Non
             candidate.boost("stale", candidate.stale, weight)
 
 
-def rank_superseded(manifest: Manifest, found: Collection[Candidate]) -> None:
-    """Rank a superseded document below its successor, whose score is raised if needed."""
-    if not neighbourhood.any_supersedes(manifest):
-        return
+def rank_superseded(
+    found: Collection[Candidate],
+    successors: Mapping[int, tuple[int, str]],
+    worded: Collection[int] | None,
+) -> None:
+    """Mark superseded documents, and raise a judged successor that matches above them.
+
+    It matches if it is likely enough for an answer and, unless that is by meaning alone, one of the
+    documents `worded`, which have a word of the question. The superseded one stays where it is.
+    """
     of: dict[int, list[Candidate]] = {}
     for one in found:
         of.setdefault(one.document, []).append(one)
-    for old, (new, path) in neighbourhood.superseded(manifest, of.keys()).items():
-        for candidate in of[old]:
-            candidate.superseded_by = path
-            candidate.boost("superseded", f"by {path}", SUPERSEDED_FACTOR)
-        best = max(candidate.score for candidate in of[old])
-        successor = max(of.get(new, ()), key=attrgetter("score"), default=None)
-        if successor is not None and 0 < successor.score <= best:
-            factor = _SUCCESSOR_FACTOR * best / successor.score
+    best = {document: max(some, key=attrgetter("score")) for document, some in of.items()}
+    # the best first, so that the successor of a successor is raised above that
+    for old in sorted(best, key=lambda document: (-best[document].score, document)):
+        if old not in successors:
+            continue
+        new, path = successors[old]
+        for one in of[old]:
+            one.superseded_by = path
+        successor = best.get(new)
+        if successor is None or successor.weak or (worded is not None and new not in worded):
+            continue
+        if 0 < successor.score <= best[old].score:
+            factor = _SUCCESSOR_FACTOR * best[old].score / successor.score
             successor.boost("supersedes", "a note that matches better", factor)
 
 

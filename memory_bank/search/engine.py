@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from types import MappingProxyType
 from typing import Literal, NamedTuple, cast
 
@@ -138,6 +139,9 @@ class Engine:
         words = len(weighted_stems(question.text))
         by_words = "keyword" in results.matches
         candidates.judge(found, ranking, words, by_words=by_words)
+        if neighbourhood.any_supersedes(self._manifest):
+            self._rank_superseded(found, results)
+            candidates.judge(found, ranking, words, by_words=by_words)
         worded = frozenset[int]()
         if by_words and unit != "documents":  # an index of rows has all with a word of the question
             worded = frozenset(results.matches["keyword"].rows)
@@ -180,7 +184,17 @@ class Engine:
         if stale is not None:
             candidates.rank_stale(found, stale, settings.stale_weight)
         candidates.rank_sessions(self._manifest, found)
-        candidates.rank_superseded(self._manifest, found)
+
+    def _rank_superseded(self, found: Sequence[Candidate], results: RetrieverMatches) -> None:
+        """Raise the successors of superseded documents that match by themselves."""
+        matches = results.matches
+        by_words = [matches[name].documents for name in ("keyword", "notes") if name in matches]
+        documents = {one.document for one in found}
+        candidates.rank_superseded(
+            found,
+            neighbourhood.superseded(self._manifest, documents),
+            frozenset(chain(*by_words)) if by_words else None,
+        )
 
     def _query(self, question: Question, scope: Scope, mode: str) -> RetrieverMatches:
         """Query the retrievers of a mode; if `semantic` is unavailable, those of `lexical`."""

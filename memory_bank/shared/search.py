@@ -13,7 +13,7 @@ from memory_bank.manifest.neighbourhood import Context
 from memory_bank.retrievers.base import Matches, Question, Scale
 from memory_bank.retrievers.keyword.analyzer import adjacent_stems, grams, stems, weighted_stems
 from memory_bank.search import boosts
-from memory_bank.search.candidates import SUPERSEDED_FACTOR, Candidate, judge
+from memory_bank.search.candidates import Candidate, judge, rank_superseded
 from memory_bank.search.hits import Ranking, Reason
 from memory_bank.search.ranking import Evidence, rank
 from memory_bank.search.together import Together, WordCounts
@@ -31,6 +31,9 @@ _MOST_CHECKED = 200
 """Notes that are read to check conditions that the engine doesn't know."""
 _SECOND = 0.3
 """What a note's score by words has of that of its second passage, the third a share of this …"""
+
+_NOT_FOUND = -1
+"""Stands for the number of a note that the question did not find."""
 
 Check = Callable[[SharedPassage], bool]
 
@@ -125,9 +128,12 @@ class SharedSearch:
             factor = boosts.recency(settings, passages[one.row].created, now)
             if factor != 1.0:
                 one.boost("recency", "boost", factor)
-        _rank_superseded(found, passages)
         words = len(weighted_stems(self._question.text))
         judge(found, ranking, words, by_words=self._by_words)
+        if successors := _successors(found, passages):
+            worded = {match.note for match in self._worded} if self._by_words else None
+            rank_superseded(found, successors, worded)
+            judge(found, ranking, words, by_words=self._by_words)
         shown = [one for one in found if one.shown or not self._by_words]
         shown.sort(key=lambda one: (one.weak, -one.score, one.row))
         return [
@@ -247,23 +253,21 @@ def _passes(passage: SharedPassage | None, checks: Sequence[Check]) -> bool:
     return passage is not None and all(check(passage) for check in checks)
 
 
-def _rank_superseded(found: Sequence[Candidate], passages: Mapping[int, SharedPassage]) -> None:
-    """Rank superseded notes lower, as far as they or their successors were found."""
-    by_place = {_place(passages[one.row]): one for one in found}
+def _successors(
+    found: Sequence[Candidate], passages: Mapping[int, SharedPassage]
+) -> dict[int, tuple[int, str]]:
+    """Map superseded notes to their successors, as far as one of the two names the other."""
+    by_place = {_place(passages[one.row]): one.document for one in found}
+    successors: dict[int, tuple[int, str]] = {}
     for one in found:
         passage = passages[one.row]
         for kind, target in passage.rest.get("links", ()):
+            other = by_place.get((passage.repo, passage.bank, target), _NOT_FOUND)
             if kind == "superseded_by":
-                _lower(one, target)
-            old = by_place.get((passage.repo, passage.bank, target))
-            if kind == "supersedes" and old is not None and old is not one:
-                _lower(old, passage.path)
-
-
-def _lower(old: Candidate, successor: str) -> None:
-    if not old.superseded_by:
-        old.superseded_by = successor
-        old.boost("superseded", f"by {successor}", SUPERSEDED_FACTOR)
+                successors.setdefault(one.document, (other, target))
+            if kind == "supersedes" and other not in {_NOT_FOUND, one.document}:
+                successors.setdefault(other, (one.document, passage.path))
+    return successors
 
 
 def _place(passage: SharedPassage) -> tuple[str, str, str]:

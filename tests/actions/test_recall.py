@@ -163,6 +163,38 @@ def test_a_superseded_note_ranks_below_its_successor_and_says_so(bank: Bank) -> 
     assert new.superseded_by is None
 
 
+@pytest.mark.parametrize("embedder", ["none", "static"])
+def test_a_successor_that_does_not_match_is_not_raised(
+    folder: Path, opening: Opening, embedder: str
+) -> None:
+    old = "# Servers are cattle not pets\n\nWe replace servers, we never mend them.\n"
+    new = "# Platform\n\nsupersedes:: [[old]]\n\nA provider runs the machines for us now.\n"
+    others = {f"other{n}.md": f"# Topic {n}\n\nMore words about release {n}.\n" for n in range(8)}
+    for path, text in {"old.md": old, "new.md": new, **others}.items():
+        (folder / path).write_text(text, encoding="utf-8")
+    bank = opening(folder, memory__embedder=embedder)
+    answer = recall(bank, "cattle not pets")
+    assert answer.answered
+    assert (answer.notes[0].path, answer.notes[0].superseded_by) == ("old.md", "new.md")
+    assert not answer.notes[0].weak
+    (folder / "other0.md").unlink()
+    (folder / "new.md").write_text(new + "\nStill cattle, not pets.\n", encoding="utf-8")
+    assert [note.path for note in recall(bank, "cattle not pets").notes][:2] == ["new.md", "old.md"]
+
+
+def test_of_a_chain_of_successors_the_last_that_matches_comes_first(
+    folder: Path, opening: Opening
+) -> None:
+    texts = {
+        "a": "# Kestrel\n\nkestrel kestrel kestrel\n",
+        "b": f"supersedes:: [[a]]\n\nA kestrel {'and an owl ' * 30}\n",
+        "c": f"supersedes:: [[b]]\n\nA kestrel {'and a heron ' * 20}\n",
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    assert paths(opening(folder), "kestrel") == ["c.md", "b.md", "a.md"]
+
+
 def test_a_young_note_is_boosted_and_says_so(folder: Path, opening: Opening) -> None:
     for name, age in (("old", 30), ("young", 2)):
         day = (datetime.now(UTC) - timedelta(days=age)).isoformat()

@@ -28,7 +28,7 @@ _FIRST = 3
 """Number of hits of a question that are fitted: later ones seldom answer, however alike."""
 _RIDGE = 1e-3
 _STEPS = 50
-_FACTORS = frozenset(["recency", "access", "superseded", "supersedes"])
+_FACTORS = frozenset(["recency", "access", "supersedes"])
 
 
 class Judged(NamedTuple):
