@@ -321,17 +321,19 @@ class Bank:
 def open_bank(
     path: str | os.PathLike[str] | None = None,
     *,
+    start: Path | None = None,
     settings: Mapping[str, object] | None = None,
     allow_secrets: bool = False,
     conditions: Conditions | None = None,
 ) -> Bank:
     """Open a bank: a folder of notes, or the `.memories` of a project.
 
-    `layout.locate` says which bank is the default. `settings` maps "section.key" to values that
-    override files and environment. With `allow_secrets`, no write is refused with SecretFound.
-    `conditions` are a front-end's. Its files are created on first use. Raises NoBank, BadSetting.
+    `layout.locate` says which bank is the default, as seen from `start`. `settings` maps
+    "section.key" to values that override files and environment. With `allow_secrets`, no write is
+    refused with SecretFound. `conditions` are a front-end's. Its files are created on first use.
+    Raises NoBank, BadSetting.
     """
-    place = layout.locate(path, settings=settings)
+    place = layout.locate(path, settings=settings, start=start)
     loaded = config.load(place.root, flags=settings)
     return Bank(
         place,

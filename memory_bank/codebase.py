@@ -372,13 +372,11 @@ def open_codebase(
     `bank` is its bank, as `open_bank` takes it; by default the one that is found from there, if
     there is one: none is needed. `embeds` is as in Codebase. Raises NoRepository, BadSetting.
     """
-    folder = Path(path) if path is not None else Path.cwd()
+    start = None if path is None else Path(path)
+    folder = start or Path.cwd()
     place = None
     with suppress(NoBank):
-        if bank is not None or path is None:
-            place = layout.locate(bank, settings=settings)
-        else:
-            place = layout.find(folder)
+        place = layout.locate(bank, settings=settings, start=start)
     if path is None and bank is not None and place is not None and _in_git(place.project):
         folder = place.project
     root = work_tree_of(folder)

@@ -15,6 +15,7 @@ class Hint(StrEnum):
     MAKE_BANK = "make a bank in your project"
     MAKE_FOLDER = "make it, or make a bank in your project"
     MAKE_OR_NAME_BANK = "make a bank in your project, or name one"
+    NAME_BANK = "name the bank"
     NAME_THAT_BANK = "if you mean that bank, name it: {bank}, or MEMORY_BANK"
     LIST_RULES = "list the rules"
     LIST_BANKS = "list the banks that have a name"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memory_bank.errors import NoBank
+from memory_bank.filenames import reached
 from memory_bank.repairs import Reports
 from memory_bank.serving.progress import tell
 from memory_bank.serving.shared_code import SharedCode
@@ -14,6 +18,9 @@ from memory_bank.serving.shared_code import SharedCode
 if TYPE_CHECKING:
     from memory_bank.bank import Bank
     from memory_bank.codebase import Codebase
+
+FOLDER_SECONDS = 10.0
+"""Seconds that requests wait for the folders of a client that offers them."""
 
 
 class SharedBank:
@@ -23,16 +30,30 @@ class SharedBank:
     """
 
     def __init__(self, path: str | None = None) -> None:
-        """Serve the bank at `path`, or the one of the working directory."""
+        """Serve the bank at `path`, or the one of the client's folders or the working directory."""
         self.embedded_elsewhere = threading.Event()
         """Set while background work embeds new passages, so that requests need not."""
         self.code = SharedCode(self._open_code, searched=True)
         """The code around the bank, or around the working directory."""
+        self.named = path is not None
+        """Whether the bank is named, not found from folders."""
         self._path = path
+        self._folders: Sequence[Path] = ()
+        self._folders_known = threading.Event()
+        self._folders_known.set()
         self._lock = threading.Lock()
         self._bank: Bank | None = None
         self._repairs = Reports()
         self._notices = Reports()
+
+    def expect_folders(self) -> None:
+        """Let requests wait a short time for the folders of the client."""
+        self._folders_known.clear()
+
+    def take_folders(self, folders: Sequence[Path]) -> None:
+        """Take the folders of the client; a bank that is open stays."""
+        self._folders = folders
+        self._folders_known.set()
 
     def bank(self) -> Bank:
         """Return the bank; raise NoBank."""
@@ -76,7 +97,7 @@ class SharedBank:
     def _open_code(self, embeds: Callable[[], bool]) -> Codebase:
         from memory_bank.codebase import open_codebase  # start-up: the first answer needs none
 
-        return open_codebase(bank=self._path, embeds=embeds)
+        return open_codebase(self._folder(), bank=self._path, embeds=embeds)
 
     def _open(self, embeds: Callable[[], bool]) -> Bank:
         """Open the bank; its progress is reported to the current request."""
@@ -84,8 +105,30 @@ class SharedBank:
 
         conditions = Conditions(tell, embeds, self._repairs, self._notices)
         try:
-            return open_bank(self._path, conditions=conditions)
+            return open_bank(self._path, start=self._folder(), conditions=conditions)
         except FileNotFoundError as error:
             raise NoBank(
                 "the working directory no longer exists", "start the server in another directory"
             ) from error
+
+    def _folder(self) -> Path | None:
+        """Return the folder from which the bank is found; None for the working directory.
+
+        A client may start the server outside of its project. So if it has folders, the working
+        directory counts only inside of one of them.
+        """
+        if self.named:
+            return None
+        self._folders_known.wait(FOLDER_SECONDS)
+        if not self._folders:
+            return None
+        from memory_bank.layout import locate  # start-up: the first answer needs none
+
+        here = Path(os.path.realpath(reached()))
+        inside = any(here.is_relative_to(os.path.realpath(one)) for one in self._folders)
+        places = [None, *self._folders] if inside else [*self._folders]
+        for place in places:
+            with suppress(NoBank):
+                locate(start=place)
+                return place
+        return places[0]

@@ -20,8 +20,8 @@ SERVER = files.PROGRAM
 """The default name of the server in a client's configuration."""
 
 _BANK = "--bank"
-_TOOLSETS = ("--toolsets", "core")
-"""The options of a new entry: few tools, since agents pay for each in every conversation."""
+_FORMER_TOOLSETS = ["--toolsets", "core"]
+"""Options that former versions wrote into each entry."""
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _ADDRESSES = ("url", "serverUrl", "httpUrl")
 _PROGRAMS = {"memory-bank", "mb", "memory_bank", "markdown-memory-bank"}
@@ -65,13 +65,21 @@ class Change:
 
 
 def install(
-    bank: Bank, client: str, *, scope: str | None = None, name: str = SERVER, blank: bool = False
+    bank: Bank | None,
+    client: str,
+    *,
+    scope: str | None = None,
+    name: str = SERVER,
+    named: bool = False,
+    blank: bool = False,
 ) -> Change:
-    """Return the change that makes a client start this server for a bank.
+    """Return the change that makes a client start this server.
 
     The entry in a project's file holds for everybody who has the project; one in the user's own
-    file holds the paths of this machine. `blank` looks at no file: as if it were not there.
-    Raises BadInput when the client can't read the file, or has another server of this name.
+    file holds the path of this program, for all projects. It names a bank only if the user has
+    `named` it: else the server finds the bank of the project in which it is started. `blank`
+    looks at no file: as if it were not there. Raises BadInput when the client can't read the
+    file, has another server of this name, or gives the server no way to find a bank.
     """
     if not _NAME.fullmatch(name):
         raise BadInput(f"{name!r} can't name a server", "use letters, digits, '-' and '_'")
@@ -81,13 +89,13 @@ def install(
     before = None if blank else files.text(place.file)
     with files.explained(place.file):
         old = one.editor.value_at(before or "", path)
-        entry = _entry(one, place.scope, bank)
         _check_ours(place, old or {}, Hint.NAME_SERVER)
-        if (theirs := _bank_of(old)) and theirs != (_bank_of(entry) or theirs):
+        folder = _folder(place, one, bank, named=named) or _kept_bank(place, one, old)
+        entry = _entry(one, place.scope, folder)
+        if (theirs := _bank_of(old)) and theirs != folder and not _is_found(theirs, one, folder):
             message = f"{place.file} has a server {name!r} for another bank, {theirs}"
             raise BadInput(message, Hint.NAME_SERVER, name=name)
-        options = _options(old)
-        entry["args"] = [*_args(entry), *options, *(() if _TOOLSETS[0] in options else _TOOLSETS)]
+        entry["args"] = [*_args(entry), *_options(old)]
         entry |= {key: _joined(_list(old, key), entry[key]) for key in one.extra}
         after = before or ""
         for key, value in entry.items() if isinstance(old, Mapping) else ():
@@ -172,15 +180,17 @@ def _place(one: Client, scope: str, bank: Bank | None, name: str) -> Place:
     return Place(scope, file, (one.key,), name)
 
 
-def _elsewhere(one: Client, bank: Bank, chosen: Place) -> Iterator[Place]:
+def _elsewhere(one: Client, bank: Bank | None, chosen: Place) -> Iterator[Place]:
     """Yield the other scopes with this server for the bank; unreadable files are skipped."""
     places = [chosen._replace(scope="user", file=program.user_file(one))]
-    if one.per_project:
+    if one.per_project and bank is not None:
         keys = (one.per_project, str(bank.layout.project), one.key)
         places.append(places[0]._replace(scope="local", keys=keys))
     with suppress(BadInput):
         places.append(_place(one, "project", bank, chosen.name))
-    banks = {"", one.folder, str(bank.layout.root), str(bank.layout.project)}
+    banks = {"", one.folder}
+    if bank is not None:
+        banks |= {str(bank.layout.root), str(bank.layout.project)}
     for place in places:
         servers: object = None
         with suppress(MemoryBankError):
@@ -191,18 +201,44 @@ def _elsewhere(one: Client, bank: Bank, chosen: Place) -> Iterator[Place]:
                 yield found
 
 
-def _entry(one: Client, scope: str, bank: Bank) -> dict[str, object]:
-    """Return the entry for a client: a command that works in any folder."""
-    serve = ["serve", "mcp"]
-    if scope == "project":
-        folder = [_BANK, one.folder] if one.folder else []
-        return {**one.extra, "command": SERVER, "args": [*serve, *folder]}
-    command, *first = files.program()
+def _folder(place: Place, one: Client, bank: Bank | None, *, named: bool) -> str:
+    """Return the bank that a new entry names; empty if the server finds it."""
+    if place.scope == "project":
+        return one.folder
+    if bank is None or not named:
+        return ""
     root = str(bank.layout.root)
     with suppress(UnicodeEncodeError):
         root.encode()
-        return {**one.extra, "command": command, "args": [*first, *serve, _BANK, root]}
+        return root
     raise BadInput("the bank's path is no UTF-8 text", "move the bank elsewhere")
+
+
+def _kept_bank(place: Place, one: Client, old: object) -> str:
+    """Return the bank that an entry must keep, since the server could not find it."""
+    if one.finds_bank or place.scope == "project":
+        return ""
+    if found := _bank_of(old):
+        return found
+    raise BadInput(
+        f"{one.title} does not start servers in a project, so its entry must name a bank",
+        Hint.NAME_BANK,
+    )
+
+
+def _is_found(theirs: str, one: Client, ours: str) -> bool:
+    """Tell whether the server finds the bank that an entry names, as former versions did.
+
+    They named the project's bank in the user's own file, which is wrong in all other projects.
+    """
+    return not ours and (theirs == one.folder or Path(theirs).name == FOLDER)
+
+
+def _entry(one: Client, scope: str, folder: str) -> dict[str, object]:
+    """Return the entry for a client: a command that works in any folder."""
+    command, *first = [SERVER] if scope == "project" else files.program()
+    bank = [_BANK, folder] if folder else []
+    return {**one.extra, "command": command, "args": [*first, "serve", "mcp", *bank]}
 
 
 def _check_ours(place: Place, entry: object, hint: str) -> None:
@@ -239,7 +275,9 @@ def _options(entry: object) -> list[object]:
     args = _args(entry)
     given = args[args.index("mcp") + 1 :] if "mcp" in args else []
     at = given.index(_BANK) if _BANK in given else len(given)
-    return given[:at] + given[at + 2 :]
+    given = given[:at] + given[at + 2 :]
+    at = given.index(_FORMER_TOOLSETS[0]) if _FORMER_TOOLSETS[0] in given else len(given)
+    return given[:at] + given[at + 2 :] if given[at : at + 2] == _FORMER_TOOLSETS else given
 
 
 def _args(entry: object) -> list[object]:

@@ -37,6 +37,8 @@ class Client(Program):
     """The key in the user's own file below which each project's folder has servers of its own."""
     scope: str = "project"
     """The default scope."""
+    finds_bank: bool = True
+    """Whether the server can find the bank: it is started in the project, or told its folder."""
 
 
 CLIENTS = (
@@ -54,6 +56,7 @@ CLIENTS = (
         "$CONFIG/Claude/claude_desktop_config.json",
         editor=_STRICT,
         scope="user",
+        finds_bank=False,
     ),
     Client(
         *("cursor", "Cursor", "https://cursor.com/docs/context/mcp"),
@@ -83,6 +86,7 @@ CLIENTS = (
         *("windsurf", "Windsurf", "https://docs.windsurf.com/windsurf/cascade/mcp"),
         "~/.codeium/windsurf/mcp_config.json",
         scope="user",
+        finds_bank=False,
         next_user="press refresh beside its list of MCP servers",
     ),
     Client(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -112,6 +112,18 @@ class Call:
             self._bars.stop()
             if not self.json:  # a JSON document contains both
                 self._print_reports()
+
+    @contextmanager
+    def open_if_there(self, *, needed: bool = False) -> Iterator[Bank | None]:
+        """Open the bank; None where there is none, unless it is `needed` or was named."""
+        with ExitStack() as until_the_end:
+            try:
+                bank = until_the_end.enter_context(self.open())
+            except NoBank:
+                if needed or self.named_bank:
+                    raise
+                bank = None
+            yield bank
 
     @contextmanager
     def open_code(self) -> Iterator[Codebase]:

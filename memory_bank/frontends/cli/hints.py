@@ -13,6 +13,7 @@ HINTS = {
     Hint.MAKE_OR_NAME_BANK: (
         "run `memory-bank init` in your project, or name a bank with --bank DIR"
     ),
+    Hint.NAME_BANK: "name it with --bank DIR",
     Hint.NAME_THAT_BANK: "if you mean that bank, name it: --bank {bank}, or MEMORY_BANK",
     Hint.LIST_RULES: "see `memory-bank lint --list`",
     Hint.LIST_BANKS: "see `memory-bank banks`",

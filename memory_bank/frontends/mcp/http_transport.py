@@ -66,6 +66,7 @@ def application(server: MemoryServer, guard: Guard, limits: Limits = LIMITS) -> 
     """Return the ASGI application of a server, with its middleware."""
     low = server._lowlevel_server  # noqa: SLF001  (the SDK's public way asks for an OAuth issuer)
     server.hide = PathRedaction(server.shared)
+    server.asks_folders = False  # they are of other machines
     manager = StreamableHTTPSessionManager(
         low,
         session_idle_timeout=limits.session_idle,

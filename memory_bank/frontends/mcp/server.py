@@ -34,7 +34,7 @@ from mcp_types import (
 )
 
 from memory_bank import __version__
-from memory_bank.frontends.mcp import prompts, resources, stdio_transport
+from memory_bank.frontends.mcp import prompts, resources, roots, stdio_transport
 from memory_bank.frontends.mcp.notifications import Changes
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.serving.background import Background
@@ -69,6 +69,8 @@ class MemoryServer(MCPServer[Background]):
         self.shared = shared
         self.hide: Callable[[str], str] = str
         """Filters our own messages: over HTTP, paths of this machine are redacted."""
+        self.asks_folders = not shared.named
+        """Whether the client is asked for its folders, to find the bank: never over HTTP."""
         self.toolbox = toolbox
         self.changes = Changes()
         super().__init__(
@@ -146,10 +148,14 @@ class MemoryServer(MCPServer[Background]):
     async def _awake(
         self, ctx: ServerRequestContext[Any, Any], call_next: CallNext
     ) -> HandlerResult:
-        """Start background work after the first answer, not before."""
+        """Start background work after the first answer, not before; find the client's folders."""
+        if ctx.method == "initialize" and self.asks_folders and roots.offered(ctx.params):
+            self.shared.expect_folders()
         answer = await call_next(ctx)
         if ctx.method == "notifications/initialized":
             self.changes.met(ctx.session)
+        if ctx.method in roots.ASKED_AFTER and self.asks_folders:
+            self.shared.take_folders(await roots.folders(ctx.session))
         ctx.lifespan_context.start()
         return answer
 

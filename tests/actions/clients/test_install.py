@@ -43,18 +43,18 @@ SCOPES = [
 
 @pytest.mark.parametrize(("client", "scope"), SCOPES)
 def test_a_new_file_names_the_server_and_goes_again(bank: Bank, client: str, scope: str) -> None:
-    change = install.install(bank, client, scope=scope)
+    named = not registry.find(client).finds_bank
+    change = install.install(bank, client, scope=scope, named=named)
     assert not change.place.file.exists()
     install.write(change)
     entry = servers(change.place.file)["memory-bank"]
     assert entry == change.entry
     if scope == "user":
         assert Path(str(entry["command"])).is_absolute()
-        assert str(bank.layout.root) in entry["args"]  # type: ignore[operator]
     else:
         assert entry["command"] == "memory-bank"
-        assert str(bank.layout.project) not in json.dumps(entry)
-    assert not install.install(bank, client, scope=scope).changed
+    assert (str(bank.layout.project) in json.dumps(entry)) == named
+    assert not install.install(bank, client, scope=scope, named=named).changed
     install.write(install.uninstall(bank, client, scope=scope))
     assert not change.place.file.exists()
 
@@ -64,7 +64,7 @@ def test_a_project_s_file_is_preferred_where_a_program_reads_one(bank: Bank, hom
     assert install.install(bank, "claude-code").place.file == project / ".mcp.json"
     assert install.install(bank, "vscode").place.file == project / ".vscode" / "mcp.json"
     assert install.install(bank, "codex").place.file == home / ".codex" / "config.toml"
-    assert install.install(bank, "windsurf").place.file.is_relative_to(home)
+    assert install.install(bank, "windsurf", named=True).place.file.is_relative_to(home)
     with pytest.raises(BadInput, match="reads no file of a project"):
         install.install(bank, "claude-desktop", scope="project")
 
@@ -73,11 +73,11 @@ def test_the_shape_is_that_of_the_program(bank: Bank) -> None:
     assert install.install(bank, "vscode").entry == {
         "type": "stdio",
         "command": "memory-bank",
-        "args": ["serve", "mcp", "--bank", "${workspaceFolder}", "--toolsets", "core"],
+        "args": ["serve", "mcp", "--bank", "${workspaceFolder}"],
     }
     assert install.install(bank, "zed").entry == {
         "command": "memory-bank",
-        "args": ["serve", "mcp", "--toolsets", "core"],
+        "args": ["serve", "mcp"],
     }
 
 
@@ -88,11 +88,7 @@ def test_without_a_script_the_interpreter_is_named(
     entry = install.install(bank, "gemini", scope="user").entry
     assert entry is not None
     assert entry["command"] == sys.executable
-    assert entry["args"] == [
-        *("-P", "-m", "memory_bank", "serve", "mcp", "--bank"),
-        str(bank.layout.root),
-        *("--toolsets", "core"),
-    ]
+    assert entry["args"] == ["-P", "-m", "memory_bank", "serve", "mcp"]
 
 
 @pytest.mark.parametrize("text", ["", "\n", '{\n  // mine\n  "mcpServers": {},\n}\r\n'])
@@ -122,17 +118,58 @@ def test_a_link_to_a_file_kept_elsewhere_stays_a_link(bank: Bank, home: Path) ->
         install.install(bank, "codex")
 
 
-def test_another_bank_s_server_is_not_replaced(bank: Bank, folder: Path) -> None:
-    install.write(install.install(bank, "windsurf"))
+NAMED_AGAIN = [("windsurf", True), ("cursor", True), ("cursor", False)]
+
+
+@pytest.mark.parametrize(("client", "again"), NAMED_AGAIN)
+def test_another_bank_s_server_is_not_replaced(
+    bank: Bank, folder: Path, client: str, *, again: bool
+) -> None:
     with open_bank(folder) as other:
-        with pytest.raises(BadInput, match="for another bank") as caught:
-            install.install(other, "windsurf")
-        assert "--name" in hint_of(caught.value)
-        install.write(install.install(other, "windsurf", name="notes"))
-        assert set(servers(program.user_file(registry.find("windsurf")))) == {
-            "memory-bank",
-            "notes",
-        }
+        install.write(install.install(other, client, scope="user", named=True))
+    with pytest.raises(BadInput, match="for another bank") as caught:
+        install.install(bank, client, scope="user", named=again)
+    assert "--name" in hint_of(caught.value)
+    install.write(install.install(bank, client, scope="user", named=again, name="notes"))
+    found = servers(program.user_file(registry.find(client)))
+    assert set(found) == {"memory-bank", "notes"}
+
+
+@pytest.mark.parametrize("client", ["claude-desktop", "windsurf"])
+def test_a_program_that_works_in_no_project_needs_a_bank_that_the_user_names(
+    bank: Bank, client: str
+) -> None:
+    with pytest.raises(BadInput, match="must name a bank") as caught:
+        install.install(bank, client)
+    assert "--bank" in hint_of(caught.value)
+    install.write(install.install(bank, client, named=True))
+    assert not install.install(bank, client).changed
+
+
+FORMER = (["--bank", "{bank}"], ["--bank", "{bank}", "--toolsets", "core"])
+
+
+@pytest.mark.parametrize("options", FORMER)
+@pytest.mark.parametrize("client", ["codex", "claude-code", "cursor", "gemini", "vscode", "zed"])
+def test_the_bank_of_a_project_that_a_former_version_named_goes(
+    bank: Bank, client: str, options: list[str], tmp_path: Path
+) -> None:
+    change = install.install(bank, client, scope="user")
+    install.write(change)
+    args = [*change.entry["args"], "--read-only"]  # type: ignore[index]
+    former = [word.format(bank=tmp_path / "other" / ".memories") for word in options]
+    one = registry.find(client)
+    text = change.place.file.read_text()
+    path = (*change.place.keys, "memory-bank", "args")
+    change.place.file.write_text(one.editor.set_value(text, path, [*args[:-1], *former, args[-1]]))
+    again = install.install(None, client, scope="user")
+    assert again.entry is not None
+    assert again.entry["args"] == args
+
+
+def test_no_bank_is_needed_to_add_the_server_to_a_file_of_the_user(bank: Bank) -> None:
+    without = install.install(None, "codex").entry
+    assert without == install.install(bank, "codex").entry
 
 
 def test_a_file_that_cannot_be_read_stays_as_it_is(bank: Bank) -> None:
@@ -167,7 +204,7 @@ def test_a_bank_of_the_user_s_own_has_no_project(folder: Path) -> None:
         with pytest.raises(BadInput, match="not in a project") as caught:
             install.install(own, "claude-code", scope="project")
         assert "--scope user" in hint_of(caught.value)
-        change = install.install(own, "claude-code")
+        change = install.install(own, "claude-code", named=True)
         assert change.place.scope == "user"
         assert change.entry is not None
         assert str(folder) in str(change.entry["args"])
@@ -198,15 +235,15 @@ def test_what_the_user_tells_the_server_stays(bank: Bank, scope: str) -> None:
     install.write(change)
     text = change.place.file.read_text()
     change.place.file.write_text(
-        text.replace('"mcp", ', '"mcp", "--read-only", ')
+        text.replace('"mcp"', '"mcp", "--read-only"')
         .replace('"command": "', '"command": "/old/')
-        .replace('"core"', '"store"')
+        .replace("]", ', "--toolsets", "store"]')
     )
     again = install.install(bank, "cursor", scope=scope)
     assert again.entry is not None
     args = again.entry["args"]
     assert args[-3:] == ["--read-only", "--toolsets", "store"]  # type: ignore[index]
-    assert args[:-3] == change.entry["args"][:-2]  # type: ignore[index]
+    assert args[:-3] == change.entry["args"]  # type: ignore[index]
     assert again.entry["command"] == change.entry["command"]  # type: ignore[index]
 
 
@@ -280,7 +317,7 @@ def test_another_scope_that_has_the_server_is_named(bank: Bank, home: Path) -> N
 
 def test_other_servers_of_other_scopes_are_not_named(bank: Bank, home: Path, folder: Path) -> None:
     with open_bank(folder) as other:
-        install.write(install.install(other, "cursor", scope="user"))
+        install.write(install.install(other, "cursor", scope="user", named=True))
     file = home / ".cursor" / "mcp.json"
     data = json.loads(file.read_text())
     data["mcpServers"]["x"] = {"command": "npx", "args": ["memory", str(bank.layout.root)]}

@@ -27,7 +27,7 @@ def test_install_writes_the_project_s_file_and_says_what_next(mb: Run, project: 
         "mcpServers": {
             "memory-bank": {
                 "command": "memory-bank",
-                "args": ["serve", "mcp", "--toolsets", "core"],
+                "args": ["serve", "mcp"],
             }
         }
     }
@@ -71,7 +71,7 @@ def test_json_names_the_file_and_the_entry(mb: Run, project: Path) -> None:
         "scope": "project",
         "file": str(project.resolve() / ".gemini" / "settings.json"),
         "name": "memory-bank",
-        "entry": {"command": "memory-bank", "args": ["serve", "mcp", "--toolsets", "core"]},
+        "entry": {"command": "memory-bank", "args": ["serve", "mcp"]},
         "changed": True,
     }
     gone = mb("mcp", "uninstall", "--client", "gemini", "--yes", "--json")
@@ -126,3 +126,20 @@ def test_wrong_use_is_said(mb: Run, args: tuple[str, ...]) -> None:
     answer = mb("mcp", "install", *args)
     assert answer.code == 2
     assert answer.err.startswith("error: ")
+
+
+def test_a_user_s_file_names_a_bank_only_if_the_user_does(
+    mb: Run, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = home / ".codex" / "config.toml"
+    assert mb("mcp", "install", "--client", "codex", "--yes").code == 0
+    assert str(project) not in file.read_text()
+    monkeypatch.chdir(home)  # in no project
+    assert mb("mcp", "install", "--client", "codex").out.startswith("already there: ")
+    bank = str(project / ".memories")
+    named = ("mcp", "install", "--client", "codex", "--bank", bank, "--name", "p", "--yes")
+    assert mb(*named).code == 0
+    assert bank in file.read_text()
+    refused = mb("mcp", "install", "--client", "claude-desktop", "--yes")
+    assert refused.code == 2
+    assert "name it with --bank DIR" in refused.err

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memory_bank import open_bank, plugins
-from memory_bank.actions import capture
+from memory_bank.actions import capture, clients
 from memory_bank.actions.clients import hook_install
 from memory_bank.frontends.hooks import main
 from memory_bank.frontends.hooks.clients import codex, gemini
@@ -288,3 +288,16 @@ def test_the_plug_in_of_opencode_adds_the_notes_that_answer_a_prompt(
     assert system == [], "nothing is recorded"
     (session,) = queue.sessions()
     assert [one.prompt_text for one in session.prompts] == [prompt, "go on"]
+
+
+@pytest.mark.parametrize("scope", clients.SCOPES)
+@pytest.mark.parametrize("client", clients.HOOK_NAMES)
+def test_no_hook_names_a_bank(
+    client: str, scope: str, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    with open_bank(project) as bank:
+        text = hook_install.install(bank, client, scope=scope).after
+    assert text is not None
+    assert str(project) not in text
+    assert "--bank" not in text

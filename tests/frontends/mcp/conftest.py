@@ -161,8 +161,8 @@ class Process:
             assert "method" in found, found  # a notification
         return found
 
-    def greet(self) -> dict[str, Any]:
-        hello = {"protocolVersion": "2025-11-25", "capabilities": {}}
+    def greet(self, **capabilities: object) -> dict[str, Any]:
+        hello = {"protocolVersion": "2025-11-25", "capabilities": capabilities}
         answer = self.ask("initialize", **hello, clientInfo={"name": "test-agent", "version": "1"})
         self.tell("notifications/initialized")
         return answer
@@ -186,8 +186,10 @@ def process(project: Path) -> Iterator[Callable[..., Process]]:
     """Start servers of the project's bank; those left over are killed."""
     started: list[Process] = []
 
-    def start(*words: str, path: Path | None = None, anew: bool = False) -> Process:
-        started.append(Process(project, *words, path=path, anew=anew))
+    def start(
+        *words: str, folder: Path = project, path: Path | None = None, anew: bool = False
+    ) -> Process:
+        started.append(Process(folder, *words, path=path, anew=anew))
         return started[-1]
 
     yield start

@@ -36,7 +36,7 @@ def test_the_entry_of_a_user_s_file_works_from_anywhere(
     if not script:
         monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
     with open_bank(project) as bank:
-        entry = install(bank, "claude-desktop", blank=True).entry
+        entry = install(bank, "claude-desktop", named=True, blank=True).entry
     assert entry is not None
     command, args = str(entry["command"]), list(entry["args"])  # type: ignore[call-overload]
     assert Path(command).is_absolute()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from memory_bank.actions.clients import HOOK_NAMES, SCOPES
-from memory_bank.errors import NoBank
 from memory_bank.frontends.cli import file_change
 from memory_bank.frontends.cli.call import NOTHING, Call
 from memory_bank.frontends.cli.command import as_command
@@ -18,7 +16,6 @@ from memory_bank.frontends.cli.help import Group
 
 if TYPE_CHECKING:
     from memory_bank.actions.clients.hook_install import HookChange, HookPlace, HookStatus
-    from memory_bank.bank import Bank
 
 GROUP = "Agents"
 
@@ -63,7 +60,7 @@ def _install(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool) -
     """Let a program report its sessions."""
     from memory_bank.actions.clients.hook_install import install
 
-    with _bank(call, needed=scope == "project") as bank:
+    with call.open_if_there(needed=scope == "project") as bank:
         change = install(bank, client, scope=scope)
     for other in change.elsewhere:
         call.remark(f"{change.client.title} has these hooks in {place(other)}, too; one is enough")
@@ -93,7 +90,7 @@ def _uninstall(call: Call, *, client: str, scope: str, yes: bool, dry_run: bool)
     """Let a program no longer report its sessions."""
     from memory_bank.actions.clients.hook_install import uninstall
 
-    with _bank(call, needed=scope == "project") as bank:
+    with call.open_if_there(needed=scope == "project") as bank:
         change = uninstall(bank, client, scope=scope)
     done = _made(call, change, yes=yes, dry_run=dry_run)
     if call.json:
@@ -119,27 +116,10 @@ def _status(call: Call, *, client: str | None) -> int:
     """Show which programs report their sessions."""
     from memory_bank.actions.clients.hook_install import status
 
-    with _bank(call, needed=False) as bank:
+    with call.open_if_there() as bank:
         found = status(bank, client or "")
     call.answer(found, lambda found: _show(call, found))
     return 0
-
-
-@contextmanager
-def _bank(call: Call, *, needed: bool) -> Iterator[Bank | None]:
-    """Open the bank; None where there is none, if that is enough."""
-    try:
-        opened = call.open()
-        bank = opened.__enter__()
-    except NoBank:
-        if needed:
-            raise
-        yield None
-        return
-    try:
-        yield bank
-    finally:
-        opened.__exit__(None, None, None)
 
 
 def _show(call: Call, found: HookStatus) -> None:

@@ -42,9 +42,11 @@ _CLIENT = f"The program: {', '.join(NAMES)}"
     "install",
     why="""
     Adds this server to the configuration of a program: to the project's file, which is in git and
-    applies to everybody who has the project, or to your own, which contains the paths of this
-    machine. The default for --scope is the project's file if the program reads and trusts one; see
-    docs/mcp.md.
+    applies to everybody who has the project, or to your own, for all your projects. The default for
+    --scope is the project's file if the program reads and trusts one; see docs/mcp.md.
+
+    The server finds the bank of the project in which the program works. With --bank, the entry in
+    your own file names that bank for all of them.
 
     Shows the change and asks before making it. Everything else in the file stays the same,
     including comments. A file that the program could not read is not changed. Prints whether
@@ -62,10 +64,13 @@ def _install(
     call: Call, *, client: str, scope: str | None, name: str | None, yes: bool, only_print: bool
 ) -> int:
     """Add this server to a program's configuration."""
-    from memory_bank.actions.clients.install import SERVER, install
+    from memory_bank.actions.clients.install import SERVER, install, needs_bank
 
-    with call.open() as bank:
-        change = install(bank, client, scope=scope, name=name or SERVER, blank=only_print)
+    named = call.named_bank is not None
+    with call.open_if_there(needed=needs_bank(client, scope)) as bank:
+        change = install(
+            bank, client, scope=scope, name=name or SERVER, named=named, blank=only_print
+        )
     if only_print:
         _print(call, change)
         return 0

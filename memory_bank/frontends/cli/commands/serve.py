@@ -32,6 +32,9 @@ def _split(_: click.Context, __: click.Parameter, given: str | None) -> tuple[st
     program starts this command itself, once for each of its windows; any number may run at the
     same time, beside the command line and your editor.
 
+    It serves the bank of the project in which the program works: that of the program's folders, or
+    of the working directory, unless --bank names one.
+
     The server starts at once, even without a bank: its tools then return an error with the next
     step. The text of notes reaches the agent as quoted data. --describe lists the tools and their
     cost in tokens. Answers are text; --structured adds the fields of the commands' JSON and their
@@ -44,7 +47,7 @@ def _split(_: click.Context, __: click.Parameter, given: str | None) -> tuple[st
     """,
     examples=(
         ("memory-bank serve mcp", "the command in the agent's configuration"),
-        ("memory-bank --bank ~/project serve mcp", "if it starts in another folder"),
+        ("memory-bank --bank ~/notes serve mcp", "one bank in all projects"),
         ("memory-bank serve mcp --read-only", "for an agent that must not write"),
         ("memory-bank serve mcp --describe", "the tools and their cost in tokens"),
         ("memory-bank serve mcp --http 127.0.0.1:8765", "for many agents on this machine"),
@@ -54,7 +57,7 @@ def _split(_: click.Context, __: click.Parameter, given: str | None) -> tuple[st
     "--toolsets",
     metavar="A,B",
     callback=_split,
-    help="Groups of tools: store, bank (both by default), maintenance",
+    help="Groups of tools [store,bank,sessions,code]; also maintenance, review, core",
 )
 @click.option("--read-only", is_flag=True, help="Leave out every tool that writes")
 @click.option("--structured", is_flag=True, help="Add structured content to answers, for programs")
