@@ -16,6 +16,8 @@ SEED, CODE, COOKIE, PHRASE = (
     "seed phrase",
 )
 _SEED_WORDS = ("otp", "oath", "2fa", "mfa", "authenticator", "factor", "faktor")
+_OTHER_WORD = pattern(r"(?:re|bene)factor|hotp[a-z]|[a-gi-su-z]otp|[a-z]oath")
+"""Words that contain one of these: refactor, hotplug, footprint."""
 _SEED = pattern(
     r"(?<![A-Za-z0-9])(?:[A-Z2-7]{16,128}|[a-z2-7]{16,128}|[A-Za-z2-7]{4}(?:[ -][A-Za-z2-7]{4}){3,31})(?=={0,6}(?![A-Za-z0-9]))"
 )
@@ -31,17 +33,29 @@ _CODES_NAMED = pattern(
 _ONE_CODE = pattern(
     r"(?<![\w./#-])(?:[A-Za-z0-9]{4,10}(?:-[A-Za-z0-9]{4,10}){1,7}|\d{8}|\d{4} \d{4}|[a-z0-9]{10,64}|[A-Z0-9]{10,64})(?![\w/-])"
 )
+_BEGINS = pattern(
+    r"(?:^|[:=|>\n–—]|\b(?:is|are|was|were|ist|sind|lautet|lauten)\b)(?:[\s\"'`*_()\[>|•–—+-]|\d{1,2}[.)](?=\s))*$"
+)
+"""What stands before the first code: nothing, a colon, the start of a list, or `are`."""
 _YEARS = pattern(r"(?:19|20)\d\d(?:[- ](?:19|20)\d\d|[01]\d[0-3]\d)")
 _COOKIE_WORDS = ("cookie", "sessionid", "sessid", "connect.sid")
-_COOKIE = pattern(r"(?<![^\s\"'`=:;,({\[])([A-Za-z0-9%+/_.-]{16,400})={0,2}(?=[\s\"'`;,)}\].]|$)")
-_NOT_A_COOKIE = pattern(r"[/.]|[A-Za-z]+\d?(?:[._-][A-Za-z]+\d{0,2})+\W*$|.*[a-z]{7}")
+_COOKIE = pattern(
+    r"(?:(?<![?&\w.%-])[\w.-]{1,60}[ ]?=[ ]?"  # name=value
+    r"|(?:cookie|session[ _-]?id|sessid|connect\.sid)[\"'`*]{0,3}(?:[ ]is[ ]|[ ]?=[ ]?)"
+    r"|(?P<said>[\w.-]{0,30}(?:cookie|sess|session|session[ _-]?id|sid|value)[\"'`*]{0,3}(?::[ ]?|[ ](?=[\"'`]))))[\"'`*]{0,3}"
+    r"(?P<value>[A-Za-z0-9%+/_.-]{16,400})={0,2}(?=[\s\"'`;,)}\].]|$)",
+    re.IGNORECASE,
+)
+"""A pair, `name=value`, or a value that is said to be a cookie's."""
+_NOT_A_COOKIE = pattern(r"[/.]|[A-Za-z]+\d?(?:[._-][A-Za-z]+\d{0,2})+\W*$|.*[a-z]{10}")
+_OF_HASHES = (40, 64)
 _WIFI = pattern(r"[^\n]{0,80}?(?:(?<=;)|(?<=:))P:((?:[^;\\\s]|\\.){6,80}+);")
 _PHRASE_WORDS = ("seed", "mnemonic", "recovery phrase")
 _PHRASE = pattern(
     r"[^\n]{0,60}?(?::|=|\bis\b|\n)[\s\"'`]{0,8}((?:[a-z]{3,8}[ ]){11,23}[a-z]{3,8})(?=[\"'`]|\.?[ \t]{0,4}(?:\n|$))"
 )
 """A seed phrase: 12 to 24 words with no other text."""
-_REACH, _GAP, _MOST_CODES, _LEAST_WORDS = 160, 80, 12, 10
+_REACH, _GAP, _MOST_CODES, _LEAST_WORDS, _LONGEST = 160, 80, 12, 10, 400
 
 
 def codes(text: str, lower: str) -> Iterator[Place]:
@@ -65,6 +79,8 @@ def _seeds(text: str, lower: str) -> Iterator[Place]:
     """Find seeds in base32 and seed phrases of wallets."""
     for word in _SEED_WORDS:
         for at in each(lower, word):
+            if _OTHER_WORD.search(lower, max(0, at - 4), at + len(word) + 1):
+                continue
             for found in _SEED.finditer(text, at, at + _REACH):
                 if _is_seed(found[0]):
                     yield Place(SEED, *found.span())
@@ -78,10 +94,14 @@ def _seeds(text: str, lower: str) -> Iterator[Place]:
 def _cookies(text: str, lower: str) -> Iterator[Place]:
     for word in _COOKIE_WORDS:
         for at in each(lower, word):
-            for found in _COOKIE.finditer(text, at, at + _REACH):
-                value = found[1]
+            for found in _COOKIE.finditer(text, at, at + _REACH + _LONGEST):
+                value = found["value"]
+                if found.start() > at + _REACH:
+                    break
+                if found["said"] and len(value) in _OF_HASHES and _HEX.fullmatch(value):
+                    continue  # a commit or a checksum rather than a session
                 if not _NOT_A_COOKIE.match(value) and not placeholder(value) and drawn(value):
-                    yield Place(COOKIE, *found.span(1))
+                    yield Place(COOKIE, *found.span("value"))
 
 
 def _is_seed(value: str) -> bool:
@@ -94,14 +114,16 @@ def _is_seed(value: str) -> bool:
     )
 
 
-def _listed(text: str, at: int) -> Iterator[Place]:
-    """Find the codes of a list, each close to the previous one."""
+def _listed(text: str, named: int) -> Iterator[Place]:
+    """Find the codes of a list after their name, each close to the previous one."""
+    at, begun = named, False
     for _ in range(_MOST_CODES):
         found = _ONE_CODE.search(text, at, at + _GAP)
         if found is None:
             return
         at = found.end()
-        if _is_code(found[0]):
+        begun = begun or _BEGINS.search(text[named : found.start()]) is not None
+        if begun and _is_code(found[0]):
             yield Place(CODE, *found.span())
 
 

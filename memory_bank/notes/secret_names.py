@@ -75,9 +75,14 @@ _BETWEEN = pattern(
 """The text that may separate a secret's name from its value."""
 _ALLOW = "] allow"
 """The setting `[secrets] allow`, whose hashes are not secrets; errors show such a line."""
+_SCOPE = pattern(
+    r"(?<![a-z])(?:build|chore|ci|deps|docs|feat|fix|perf|refactor|revert|security|style|test)\([\w/ -]{0,30}$"
+)
+"""The type of a commit, whose scope in parentheses is no name of a value: `fix(auth): …`."""
 _SAID = pattern(r"\s(?:is|was|to|ist|war|lautet)(?:[ ](?:now|currently|still|set to))?[ ]?:?[ ]$")
 _VALUE = pattern(r"""[^\s"'`<>|“”‘’]{4,200}""")
 _WORDS = pattern(r"[a-z]{3,12}(?:[ ][a-z]{3,12}){3,11}(?=[\"'`]|[.,]?[ \t]*(?:\n|$))")
+_ASSIGN = tuple(":=\"'`“")
 _TRAILING = ".,;:)*_]}\\"
 _USER = pattern(r"(?:user|benutzer|login|account|konto)\w*\W[^\n]{1,30}[,;/][ ]?$", re.IGNORECASE)
 _FLAG = pattern(r"[ ]{1,4}['\"]?")
@@ -159,8 +164,11 @@ def _value(text: str, start: int, name: _Name) -> Place | None:
     raw = _VALUE.match(text, between.end()) if between else None
     if between is None or raw is None or between[0].startswith(_ALLOW):
         return None
+    if between[0].startswith(")") and _SCOPE.search(text, max(0, begin - 40), begin):
+        return None
     gap, at = between[0], between.end()
-    words = _WORDS.match(text, at) if name.word == "passphrase" else None
+    assigned = gap.rstrip()[-1:] in _ASSIGN
+    words = _WORDS.match(text, at) if name.word == "passphrase" and assigned else None
     if words and joined("-".join(words[0].split())):
         return Place(PASSWORD, *words.span())
     quoted = gap[-1:] in "\"'`“‘" and gap != ""

@@ -15,6 +15,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from memory_bank.lazy import pattern
+from memory_bank.notes.secret_citations import cited
 from memory_bank.notes.secret_codes import codes
 from memory_bank.notes.secret_formats import matches
 from memory_bank.notes.secret_logins import logins
@@ -106,8 +107,9 @@ def _places(text: str) -> Iterator[Place]:
     yield from _private_keys(text)
     yield from _web_tokens(text)
     yield from in_urls(text)
-    for look in (named, said_to_be, in_columns, in_headers, logins, codes):
-        yield from look(text, lower)
+    yield from in_headers(text, lower)
+    for look in (named, said_to_be, in_columns, logins, codes):
+        yield from (place for place in look(text, lower) if not cited(text, place))
 
 
 def _formats(text: str) -> Iterator[Place]:
