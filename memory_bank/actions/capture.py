@@ -17,7 +17,7 @@ from memory_bank.errors import BadInput
 from memory_bank.lazy import pattern
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import Captured, NewEvent, NewPrompt, NewSession
-from memory_bank.sessions.redaction import redact, redact_value
+from memory_bank.sessions.redaction import redact, redact_id, redact_value
 
 Kind = Literal["start", "prompt", "tool", "subagent", "compact", "stop", "end"]
 
@@ -134,8 +134,9 @@ def capture(bank: HookBank, queue: EventQueue, event: HookEvent, git: str = "") 
     counts = dict(event.counts)
     if event.kind == "prompt":
         text, count = redact(_shortened(event.prompt), bank.allowed)
-        prompt = NewPrompt(_cut(text, MOST_TEXT), event.key, event.created_at)
-        counts["redactions"] = count
+        key, more = redact_id(event.key, bank.allowed)
+        prompt = NewPrompt(_cut(text, MOST_TEXT), key, event.created_at)
+        counts["redactions"] = count + more
     elif event.kind in ("tool", "subagent"):
         if saved := _saved(event):
             counts["worded"] = saved == "worded"
@@ -156,19 +157,25 @@ def end(queue: EventQueue, event: HookEvent) -> None:
 
 def _event(bank: HookBank, event: HookEvent, counts: dict[str, int]) -> NewEvent:
     """Return an event as it is stored, and count its redactions and edits."""
-    given = {"input": _bounded(event.tool_input), "output": _bounded(event.tool_output)}
+    given = {
+        "input": _bounded(event.tool_input),
+        "output": _bounded(event.tool_output),
+        "tool": event.tool_name[:200],
+        "cwd": event.cwd,
+    }
     redacted: Any = redact_value(given, bank.allowed)
-    before, after = redacted.value.values()
-    counts["redactions"] = redacted.count
+    before, after, tool, cwd = redacted.value.values()
+    key, more = redact_id(event.key, bank.allowed)
+    counts["redactions"] = redacted.count + more
     name = "".join(char for char in event.tool_name.lower() if char.isalpha())
     counts["edits"] = name in _EDITS and not event.failed
     return NewEvent(
-        event.tool_name[:200],
+        tool,
         _text({} if before is None else before),
         _cut(after, MOST_TEXT) if isinstance(after, str) else "" if after is None else _text(after),
         event.failed,
-        event.cwd,
-        event.key,
+        cwd,
+        key,
         event.created_at,
         event.prompt_number,
     )

@@ -27,7 +27,7 @@ from memory_bank.sessions.model import GitState, Prompt
 from memory_bank.sessions.note_text import one_line
 from memory_bank.sessions.queue import EventQueue
 from memory_bank.sessions.queue_rows import git_text
-from memory_bank.sessions.redaction import redact
+from memory_bank.sessions.redaction import redact, redact_id
 from memory_bank.sessions.transcripts.base import (
     Reader,
     Transcript,
@@ -265,12 +265,13 @@ class _Run:
         for step in (step for part in parts for step in part.steps):
             event = HookEvent("tool", session_id, client, "", created_at=step.created_at)
             if isinstance(step, TranscriptPrompt):
+                key = redact_id(step.key, self._hook_bank.allowed).text
                 if known := prompts.get(self._start_of(step.text)):
                     number = known.pop(0)
-                elif step.key not in self._keys:
-                    self._add(step.key)
+                elif key not in self._keys:
+                    self._add(key)
                     number = last = last + 1
-                    yield event._replace(kind="prompt", prompt=step.text, key=step.key)
+                    yield event._replace(kind="prompt", prompt=step.text, key=key)
             elif is_own(step.tool_name) or forgets(step.tool_input):
                 continue
             elif key := self._key(session_id, step, inputs):
@@ -290,7 +291,7 @@ class _Run:
         It is stored if its key is, also in another session, of which a program made a fork. Where
         the hooks of a program give no key, it is known by its input.
         """
-        key = call.key
+        key = redact_id(call.key, self._hook_bank.allowed).text
         if key in self._of_session.get(session_id, ()) or key in self._keys:
             return ""
         mark = digest(call.tool_name, call.tool_input)

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from memory_bank.notes import secrets
-from memory_bank.sessions.redaction import redact, redact_json, redact_value
+from memory_bank.sessions.redaction import redact, redact_id, redact_json, redact_value
 
 TOKEN = "gh" + "p_" + "a8Kd03mXq7Lw2ZpR5tYv9NcB1sFhJ6uE4gTo"
 PASSWORD = "Xk9#mQ" + "2vL!"
@@ -120,3 +120,12 @@ def test_loading_it_needs_no_library_that_starts_slowly() -> None:
         "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_id_with_a_secret_becomes_another_one_that_stays() -> None:
+    first, second = redact_id(TOKEN), redact_id(f"call {PASSWORD}1 password={PASSWORD}2")
+    assert TOKEN not in first.text
+    assert PASSWORD not in second.text
+    assert first.text != second.text
+    assert redact_id(first.text) == (first.text, 0)
+    assert redact_id("toolu_01A09q90qw90lq917835lq9") == ("toolu_01A09q90qw90lq917835lq9", 0)

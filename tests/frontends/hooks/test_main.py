@@ -94,6 +94,24 @@ def test_secrets_and_private_spans_are_never_stored(
     assert b"salary" not in data
 
 
+def test_ids_and_names_with_secrets_are_stored_without_them_and_stay_different(
+    hook: Hook, queue: EventQueue, state: Path
+) -> None:
+    tokens = ["gh" + "p_" + 3 * part + "f6G7h8" for part in ("A1b2C3d4E5", "Z9y8X7w6V5")]
+    for token in (*tokens, tokens[0]):
+        hook("claude", "UserPromptSubmit",
+             {"session_id": "s", "cwd": ".", "prompt_id": token, "prompt": "do"})  # fmt: skip
+        odd = {"tool_use_id": token, "tool_name": f"Bash {token}", "cwd": f"{hook.project}/{token}"}
+        hook("claude", "PostToolUse", used(hook, **odd))
+    assert len(queue.pending()) == 2
+    (session,) = queue.sessions()
+    assert len(session.prompts) == 2
+    assert session.redactions > 0
+    data = b"".join(file.read_bytes() for file in state.iterdir() if file.is_file())
+    assert not [token for token in tokens if token.encode() in data]
+    assert queue.pending()[0].tool_name == "Bash [redacted]"
+
+
 @pytest.mark.parametrize("setting", ["memory.enabled", "sessions.capture"])
 def test_nothing_is_stored_where_it_is_switched_off(
     hook: Hook, queue: EventQueue, setting: str
