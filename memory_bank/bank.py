@@ -15,6 +15,7 @@ from memory_bank.activity.edits import EditLog
 from memory_bank.activity.logs import Logs
 from memory_bank.config import Settings
 from memory_bank.errors import BadSetting, Busy, NoteNotFound
+from memory_bank.filenames import SETTINGS
 from memory_bank.index.index import EMBED_SECONDS
 from memory_bank.layout import Layout
 from memory_bank.notes.name_forms import of_included, of_note
@@ -335,6 +336,9 @@ def open_bank(
     """
     place = layout.locate(path, settings=settings, start=start)
     loaded = config.load(place.root, flags=settings)
+    conditions = conditions or Conditions()
+    said = (f"{SETTINGS}:{one.line}: {one.message}; {one.hint}" for one in loaded.problems)
+    conditions.notices.add_once(*said)
     return Bank(
         place,
         loaded,

@@ -4,14 +4,15 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
-from stat import S_ISREG
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from memory_bank import plugins
 from memory_bank.errors import BadInput, BadSetting
 from memory_bank.filenames import SETTINGS
+from memory_bank.setting_files import line_of, read
 from memory_bank.setting_sections import (
     Code,
     Compression,
@@ -28,8 +29,6 @@ from memory_bank.setting_sections import (
 from memory_bank.setting_tables import BadTable, shown
 
 _HUGE = 10**300
-_MOST_BYTES = 1_000_000
-"""Maximum size of a file of settings."""
 _MOST_ITEMS = 100
 """Maximum number of items of a list of paths."""
 
@@ -38,7 +37,21 @@ BANKS = "banks"
 EMBEDDERS = "embedders"
 """The kind of plug-ins that may declare settings."""
 
+_MOST_PROBLEMS = 20
+_LONGEST = 500
+"""Characters of a problem, which names what is in the file."""
+
 Section = TypeVar("Section")
+
+
+class Problem(NamedTuple):
+    """What is wrong in a file of settings."""
+
+    line: int
+    message: str
+    hint: str
+    ignored: bool = False
+    """Whether all else in the file holds nevertheless: only the user may have this setting."""
 
 
 class Settings(NamedTuple):
@@ -57,6 +70,8 @@ class Settings(NamedTuple):
     embedders: tuple[Any, ...] = ()
     """Sections of embedders in which something is set."""
     origins: Mapping[str, str] = MappingProxyType({})
+    problems: tuple[Problem, ...] = ()
+    """What is wrong in the project's file, from which these settings are not."""
 
     def check_enabled(self) -> None:
         """Raise BadInput when memory is turned off here."""
@@ -108,20 +123,32 @@ def load(
 ) -> Settings:
     """Read the settings of a bank; raise BadSetting with file and line.
 
-    `flags` maps "section.key" to a value and has precedence over all other origins.
+    What a project's file may not set is ignored: see `Settings.problems`. `flags` maps
+    "section.key" to a value and has precedence over all other origins.
     """
     environ = os.environ if environ is None else environ
-    values: dict[str, tuple[object, str]] = {}
-    values.update(_from_file(user_file(environ), project=False))
+    values, _ = _from_file(user_file(environ), project=False)
+    ignored: tuple[Problem, ...] = ()
     if bank is not None:
-        values.update(_from_file(bank / SETTINGS, project=True))
+        of_project, ignored = _from_file(bank / SETTINGS, project=True)
+        values.update(of_project)
     values.update(_from_environment(environ))
     for name, value in (flags or {}).items():
-        try:
-            values[name] = (_checked(name, value, "flag"), "flag")
-        except BadTable as error:
-            raise _bad_table("flag", ".".join((name, *error.keys)), error) from error
-    return _assemble(values)
+        values[name] = (_checked_at("flag", name, value), "flag")
+    return _assemble(values)._replace(problems=ignored)
+
+
+def problems(bank: Path) -> tuple[Problem, ...]:
+    """Return the first things that are wrong in the settings of a bank's own file."""
+    path = bank / SETTINGS
+    try:
+        text, table = read(path)
+    except BadSetting as error:
+        message = error.message.removeprefix(f"{path}: ")
+        at = re.search(r"\bline (\d+)", message)
+        return (Problem(int(at[1]) if at else 1, message[:_LONGEST], error.hint),)
+    entries = _entries(text, table, project=True)
+    return tuple(islice((one for one in entries if isinstance(one, Problem)), _MOST_PROBLEMS))
 
 
 def user_file(environ: Mapping[str, str]) -> Path:
@@ -171,65 +198,70 @@ def _assemble(values: Mapping[str, tuple[object, str]]) -> Settings:
     return settings
 
 
-def _start_of(path: Path) -> bytes:
-    """Read the first bytes of a regular file; reading a pipe or a terminal might never end."""
-    # O_NONBLOCK opens a pipe at once even without a writer
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with open(os.open(path, flags), "rb") as file:  # noqa: PTH123  (a handle)
-        if not S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise BadSetting(f"{path}: is no plain file", "remove it, or make it one")
-        return file.read(_MOST_BYTES + 1)
+class _Value(NamedTuple):
+    """A setting of a file."""
+
+    name: str
+    value: object
+    line: int
 
 
-def read(path: Path) -> tuple[str, dict[str, Any]]:
-    """Return the text of a settings file and its tables; both are empty if there is none.
-
-    Raises BadSetting.
-    """
-    try:
-        data = _start_of(path)
-        text = data.decode("utf-8-sig").replace("\r\n", "\n")
-    except FileNotFoundError:
-        return "", {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadSetting(f"{path}: can't be read: {error}", "repair or remove the file") from error
-    if len(data) > _MOST_BYTES:
-        raise BadSetting(f"{path}: larger than {_MOST_BYTES:,} bytes", "repair or remove the file")
-    if not re.search(r"^\s*[^#\s]", text, re.MULTILINE):
-        return text, {}  # only comments, as `init` writes it: spares the import of the parser
-    try:
-        from memory_bank import toml  # start-up: a file of comments needs no parser
-
-        return text, toml.loads(text)
-    except ValueError as error:
-        raise BadSetting(f"{path}: {error}", "repair the TOML") from error
-
-
-def _from_file(path: Path, *, project: bool) -> dict[str, tuple[object, str]]:
+def _from_file(
+    path: Path, *, project: bool
+) -> tuple[dict[str, tuple[object, str]], tuple[Problem, ...]]:
+    """Return the settings of a file, and what is ignored; raise BadSetting."""
     text, table = read(path)
-    if not project:
-        table.pop(BANKS, None)  # read by `named_banks`
     found: dict[str, tuple[object, str]] = {}
+    ignored = []
+    for one in _entries(text, table, project=project):
+        if isinstance(one, _Value):
+            found[one.name] = one.value, f"{path}:{one.line}"
+        elif one.ignored:
+            ignored.append(one)
+        else:
+            raise BadSetting(f"{path}:{one.line}: {one.message}", one.hint)
+    return found, tuple(ignored)
+
+
+def _entries(text: str, table: Mapping[str, Any], *, project: bool) -> Iterator[_Value | Problem]:
+    """Yield what a file has: its settings, checked, and what is wrong."""
     for section, keys in table.items():
+        if section == BANKS and not project:
+            continue  # read by `named_banks`
         kind = _declared(section)
         if kind is None or not isinstance(keys, dict):
-            where = f"{path}:{_line_of(text, '', section)}"
-            raise BadSetting(f"{where}: unknown setting {section!r}", _listed(sections()))
+            line = line_of(text, "", section)
+            if section == BANKS:
+                yield _forbidden(line, section)
+            else:
+                yield _problem(line, f"unknown setting {section!r}", _listed(sections()))
+            continue
         for key, value in _gathered(kind, keys).items():
-            name = f"{section}.{key}"
-            where = f"{path}:{_line_of(text, section, key)}"
+            name, line = f"{section}.{key}", line_of(text, section, key)
+            if project and key in kind._fields and _known(kind, key)[1].private:
+                yield _forbidden(line, name)
+                continue
             try:
-                found[name] = (_checked(name, value, where), where)
+                yield _Value(name, _checked(name, value), line)
+            except BadSetting as error:
+                yield _problem(line, error.message, error.hint)
             except BadTable as error:
                 names = (section, *((key,) if key in keys else ()), *error.keys)
-                where = f"{path}:{_line_of(text, '.'.join(names[:-1]), names[-1])}"
-                raise _bad_table(where, ".".join(names), error) from error
-            if project and _known(kind, key)[1].private:
-                raise BadSetting(
-                    f"{where}: {name} may not be set by a project",
-                    f"move it to {user_file(os.environ)}: no repository chooses hosts or keys",
-                )
-    return found
+                line = line_of(text, ".".join(names[:-1]), names[-1])
+                yield _problem(line, f"{'.'.join(names)}: {error.problem}", error.hint)
+
+
+def _problem(line: int, message: str, hint: str) -> Problem:
+    return Problem(line, message[:_LONGEST], hint)
+
+
+def _forbidden(line: int, name: str) -> Problem:
+    return Problem(
+        line,
+        f"{name} may not be set by a project: it is ignored",
+        "move it to your own settings: no repository chooses hosts, keys, paths or programs",
+        ignored=True,
+    )
 
 
 def _gathered(kind: Any, keys: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401  (a class)
@@ -240,10 +272,6 @@ def _gathered(kind: Any, keys: Mapping[str, Any]) -> dict[str, Any]:  # noqa: AN
     found = {key: value for key, value in keys.items() if key in kind._fields and key != rest}
     tables = {key: value for key, value in keys.items() if key not in found}
     return {**found, rest: tables} if tables else found
-
-
-def _bad_table(where: str, name: str, error: BadTable) -> BadSetting:
-    return BadSetting(f"{where}: {name}: {error.problem}", error.hint)
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str]]:
@@ -257,7 +285,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, tuple[object, str
             text = environ.get(variable)
             if text is not None:
                 name = f"{section}.{key}"
-                found[name] = (_checked(name, parse(text, default), variable), variable)
+                found[name] = (_checked_at(variable, name, parse(text, default)), variable)
     return found
 
 
@@ -294,12 +322,24 @@ def _known(kind: Any, key: str) -> tuple[object, Key]:  # noqa: ANN401  (a class
     return kind._field_defaults[key], hints[key].__metadata__[0]
 
 
-def _checked(name: str, value: object, where: str) -> object:
+def _checked_at(where: str, name: str, value: object) -> object:
+    """Return a checked value that is from no file; raise BadSetting with the place."""
+    try:
+        return _checked(name, value)
+    except BadSetting as error:
+        raise error.at(where) from error
+    except BadTable as error:
+        named = ".".join((name, *error.keys))
+        raise BadSetting(f"{where}: {named}: {error.problem}", error.hint) from error
+
+
+def _checked(name: str, value: object) -> object:
+    """Return a value as the setting has it; raise BadSetting, BadTable."""
     section, _, key = name.partition(".")
     kind = _declared(section)
     if kind is None or key not in kind._fields:
         known = kind._fields if kind else sections()
-        raise BadSetting(f"{where}: unknown setting {name!r}", _listed(known))
+        raise BadSetting(f"unknown setting {name!r}", _listed(known))
     default, meta = _known(kind, key)
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value) if abs(value) < _HUGE else math.inf
@@ -313,53 +353,30 @@ def _checked(name: str, value: object, where: str) -> object:
             tuple: "a list of texts", MappingProxyType: "a table",
         }  # fmt: skip
         said = "its value" if meta.private else shown(value)  # it may be a key
-        raise BadSetting(f"{where}: {name}: {said} is not {wanted[type(default)]}", meta.help)
+        raise BadSetting(f"{name}: {said} is not {wanted[type(default)]}", meta.help)
     if meta.choices and value not in meta.choices:
-        raise BadSetting(
-            f"{where}: {name} = {value!r}", f"choose one of: {', '.join(meta.choices)}"
-        )
+        raise BadSetting(f"{name} = {value!r}", f"choose one of: {', '.join(meta.choices)}")
     if isinstance(value, int | float) and not isinstance(value, bool):
-        _check_range(name, value, meta, where)
+        _check_range(name, value, meta)
     if isinstance(value, tuple) and meta.problem is not None:
-        _check_items(name, value, meta.problem, where)
+        _check_items(name, value, meta.problem)
     return value
 
 
-def _check_items(
-    name: str, items: tuple[str, ...], problem: Callable[[str], str], where: str
-) -> None:
+def _check_items(name: str, items: tuple[str, ...], problem: Callable[[str], str]) -> None:
     if len(items) > _MOST_ITEMS:
-        raise BadSetting(f"{where}: {name} has {len(items)} items", f"at most {_MOST_ITEMS}")
+        raise BadSetting(f"{name} has {len(items)} items", f"at most {_MOST_ITEMS}")
     for item in items:
         if reason := problem(item):
-            raise BadSetting(f"{where}: {name}: {shown(item)} {reason}", "remove or correct it")
+            raise BadSetting(f"{name}: {shown(item)} {reason}", "remove or correct it")
 
 
-def _check_range(name: str, value: float, meta: Key, where: str) -> None:
+def _check_range(name: str, value: float, meta: Key) -> None:
     if not meta.low <= value <= meta.high:  # so written, nan is refused too
         raise BadSetting(
-            f"{where}: {name} = {shown(value)} is out of range: it must be {meta.range}", meta.help
+            f"{name} = {shown(value)} is out of range: it must be {meta.range}", meta.help
         )
 
 
 def _listed(keys: Iterable[str]) -> str:
     return "known: " + ", ".join(sorted(keys))
-
-
-def _line_of(text: str, section: str, key: str) -> int:
-    """Find the line of a key in its section; tomllib keeps no positions. Errors only."""
-    name = rf"[\"']?{re.escape(key)}[\"']?\s*[=.]"
-    table = rf"\s*[\"']?{re.escape(section)}[\"']?\s*"
-    inside, top = not section, True
-    for number, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*\[+([^\]]*)\]", line)
-        if header:
-            title = ".".join(part.strip(" \t\"'") for part in header[1].split("."))
-            inside, top = title == section, False
-            if title == f"{section}.{key}" or (not section and title.split(".")[0] == key):
-                return number
-        elif inside and re.match(rf"\s*{name}", line):
-            return number
-        elif top and section and re.match(rf"{table}(\.\s*{name}|=.*\b{name})", line):
-            return number  # `section.key = …` or `section = {key = …}`
-    return 1

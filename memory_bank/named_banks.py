@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank import config, layout
+from memory_bank import config, layout, setting_files
 from memory_bank.errors import BadInput, BadSetting
 from memory_bank.filenames import relative
 
@@ -26,7 +26,7 @@ class NamedBank(NamedTuple):
 def added(environ: Mapping[str, str] | None = None) -> dict[str, Path]:
     """Return the banks that the user's settings name; raise BadSetting."""
     file = config.user_file(os.environ if environ is None else environ)
-    table = config.read(file)[1].get(config.BANKS, {})
+    table = setting_files.read(file)[1].get(config.BANKS, {})
     if not isinstance(table, dict):
         raise BadSetting(f"{file}: banks is no section", "write [banks], and name = path below it")
     for name, path in table.items():

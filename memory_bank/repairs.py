@@ -45,11 +45,17 @@ class Reports:
         """Start without messages."""
         self._lock = threading.Lock()
         self._messages: dict[str, None] = {}
+        self._said: set[str] = set()
 
     def add(self, *messages: str) -> None:
         """Add messages to report."""
         with self._lock:
             self._messages.update(dict.fromkeys(messages))
+
+    def add_once(self, *messages: str) -> None:
+        """Add messages to report, unless they were added so before."""
+        self.add(*(one for one in messages if one not in self._said))
+        self._said.update(messages)
 
     def take(self) -> list[str]:
         """Return and remove all messages, in the order in which they were added."""

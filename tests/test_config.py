@@ -119,14 +119,52 @@ def test_a_project_names_no_host_no_key_and_no_path(
 ) -> None:
     default = getattr(config.Settings().section(section), key)
     value = repr(list(default) if default == () else default).replace("'", '"')
-    project.write_text(f"[{section}]\n{key} = {value}\n")
-    with pytest.raises(BadSetting, match="may not be set by a project") as caught:
-        config.load(folder)
-    assert f"{project}:2" in caught.value.message
-    assert str(user) in caught.value.hint
+    project.write_text(f"[{section}]\n{key} = {value}\n[code]\nmax_file_bytes = 70000\n")
+    settings = config.load(folder)
+    (problem,) = settings.problems
+    assert (problem.line, problem.ignored) == (2, True)
+    assert f"{section}.{key} may not be set by a project" in problem.message
+    assert "your own settings" in problem.hint
+    assert f"{section}.{key}" not in settings.origins
     project.unlink()
     user.write_text(f"[{section}]\n{key} = {value}\n")
     config.load(folder)
+
+
+def test_what_a_project_may_not_set_is_ignored_whatever_its_value(
+    user: Path, project: Path, folder: Path
+) -> None:
+    user.write_text('[compression]\ncommand = "mine"\n')
+    project.write_text(
+        '[search]\nlimit = 3\n[compression]\ncommand = ["rm", 7]\nmodel = 3\n'
+        '[banks]\nhome = "/etc"\n[http]\nurl = "http://evil.example"\ntimeout = 1e9\n'
+    )
+    settings = config.load(folder)
+    assert (settings.search.limit, settings.compression.command) == (3, "mine")
+    assert settings.embedders == ()
+    assert [one.line for one in settings.problems] == [4, 5, 6, 9, 10]
+    assert "evil" not in repr(settings)
+
+
+def test_all_that_is_wrong_in_a_file_is_listed_within_bounds(project: Path, folder: Path) -> None:
+    project.write_text(
+        '[search]\nlimit = "x"\nmodes = 3\n[compression]\ncommand = "x"\n[nothing]\na = 1\n'
+        "[schema.plan]\nrequired = 3\n[code]\nmax_file_bytes = 70000\n"
+    )
+    found = config.problems(folder)
+    assert [(one.line, one.ignored) for one in found] == [
+        (2, False), (3, False), (5, True), (6, False), (9, False)
+    ]  # fmt: skip
+    project.write_text("[search]\nlimit = \n")
+    assert [one.line for one in config.problems(folder)] == [2]
+    project.write_text("".join(f"[a{number}{'x' * 900}]\n" for number in range(900)))
+    started = time.process_time()
+    found = config.problems(folder)
+    assert 0 < len(found) < 100
+    assert max(len(one.message) for one in found) < 1000
+    assert time.process_time() - started < 2
+    project.unlink()
+    assert config.problems(folder) == ()
 
 
 def test_what_names_hosts_keys_and_paths_is_private() -> None:

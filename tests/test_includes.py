@@ -251,8 +251,11 @@ def test_the_user_may_let_their_text_be_changed(
     setting(repository, "docs/adr")
     with (repository / ".memories/config.toml").open("a") as file:
         file.write(f'writable_includes = ["{repository}"]\n')
-    with pytest.raises(BadSetting, match="may not be set by a project"):
-        opening(repository)
+    user.unlink()
+    ours = opening(repository)
+    assert "writable_includes may not be set by a project" in ours.take_notices()[0]
+    with pytest.raises(NoteReadOnly):
+        edit(ours, "0002-redis", "kestrel", old="merlin")
 
 
 @pytest.mark.parametrize(

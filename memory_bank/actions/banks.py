@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from memory_bank import config, named_banks
+from memory_bank import config, named_banks, setting_files
 from memory_bank.actions.setting_edit import with_setting, without_setting
 from memory_bank.errors import BadInput, BadName
 from memory_bank.hints import Hint
@@ -57,7 +57,7 @@ def remove(name: str) -> NamedBank:
 def _change(edit: Callable[[str], str]) -> None:
     """Change the text of the user's settings; every other character stays."""
     file = config.user_file(os.environ)
-    config.read(file)  # raises BadSetting
+    setting_files.read(file)  # raises BadSetting
     data = files.read(file)
     text = (data or b"").decode("utf-8")
     if (new := edit(text)) != text:

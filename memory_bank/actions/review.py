@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache
 
+from memory_bank import config, layout
 from memory_bank.actions import golden_queries, review_findings, review_links
 from memory_bank.actions.review_links import Comparison
 from memory_bank.actions.review_range import WORKTREE, sides
@@ -14,7 +15,9 @@ from memory_bank.actions.review_report import RankFall, Review, Side, SimilarNot
 from memory_bank.actions.review_sides import State, not_shared
 from memory_bank.actions.review_stale import stale_citations
 from memory_bank.actions.similar_notes import similar_notes
-from memory_bank.bank import Bank, View
+from memory_bank.bank import Bank, Conditions, View, open_bank
+from memory_bank.config import Settings
+from memory_bank.errors import BadSetting
 from memory_bank.filenames import SETTINGS
 from memory_bank.notes import frontmatter
 from memory_bank.notes.decoding import decode
@@ -32,6 +35,44 @@ MAX_COMPARED = 300
 """Number of changed notes for which similar ones are looked for."""
 
 
+def opened(
+    path: str | None = None,
+    revisions: str | None = None,
+    *,
+    staged: bool = False,
+    worktree: bool = False,
+    allow_secrets: bool = False,
+    conditions: Conditions | None = None,
+) -> Bank:
+    """Open a bank for a review; if its file of settings can't be read, with that of BASE.
+
+    A pull request that is checked out may bring such a file; its `settings.problems` become
+    findings. Raises as `review` does, and NoBank.
+    """
+    try:
+        return open_bank(path, allow_secrets=allow_secrets, conditions=conditions)
+    except BadSetting:
+        from memory_bank.revisions import settings_at  # start-up: git is asked for much
+
+        place = layout.locate(path)
+        problems = config.problems(place.root)
+        if not problems:
+            raise  # it is one of the user's own
+        settings = config.load()
+        default = settings.memory.default_branch
+        base, _ = sides(place.root, revisions, staged=staged, worktree=worktree, default=default)
+        with suppress(BadSetting):
+            settings = settings_at(place, str(base.commit))
+        settings = settings._replace(problems=problems)
+        return Bank(
+            place,
+            settings,
+            allow_secrets=allow_secrets,
+            conditions=conditions,
+            load=config.load,
+        )
+
+
 def review(
     bank: Bank, revisions: str | None = None, *, staged: bool = False, worktree: bool = False
 ) -> Review:
@@ -44,7 +85,10 @@ def review(
     base, head = sides(
         bank.layout.root, revisions, staged=staged, worktree=worktree, default=default
     )
-    with _bank_of(bank, base) as before, _bank_of(bank, head) as after:
+    with (
+        _bank_of(bank, base) as before,
+        _bank_of(bank, head, otherwise=before.settings) as after,
+    ):
         return compared(bank, before, after, base, head)
 
 
@@ -86,13 +130,15 @@ def compared(bank: Bank, before: Bank, after: Bank, base: Side, head: Side) -> R
     )
 
 
-def _bank_of(bank: Bank, side: Side) -> AbstractContextManager[Bank]:
-    """Return the bank of a side of the review."""
+def _bank_of(
+    bank: Bank, side: Side, otherwise: Settings | None = None
+) -> AbstractContextManager[Bank]:
+    """Return the bank of a side of the review; `otherwise` is as of `bank_at`."""
     if side.name == WORKTREE and side.commit is None:
         return nullcontext(bank)
     from memory_bank.revisions import bank_at  # start-up: git is asked for much
 
-    return bank_at(bank, side.commit or side.name)
+    return bank_at(bank, side.commit or side.name, otherwise=otherwise)
 
 
 def _comparison(bank: Bank, before: Bank, after: Bank) -> Comparison:
@@ -188,6 +234,8 @@ def _notices(bank: Bank, found: Comparison) -> Iterator[str]:
         sections = ", ".join(f"[{name}]" for name in changed)
         file = _below_tree(bank, f"{bank.layout.prefix}{SETTINGS}")
         yield f"this change has other settings of findings, which hold here: {sections} of {file}"
+    if any(not one.ignored for one in new.problems):
+        yield "the settings of this change can't be read: those of its base hold here"
     if len(found.present) > MAX_COMPARED:
         yield (
             f"similar notes were looked for of the first {MAX_COMPARED:,} of"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from memory_bank.actions.lint import SEVERITIES, Finding, Severity, lint
 from memory_bank.actions.review_links import Comparison
 from memory_bank.actions.review_report import Review, ReviewFinding, RuleShown, SimilarNote
-from memory_bank.filenames import QUERIES
+from memory_bank.filenames import QUERIES, SETTINGS
 from memory_bank.lint.base import rules
 
 _OWN: Mapping[str, tuple[Severity, str]] = {
@@ -23,6 +23,8 @@ _OWN: Mapping[str, tuple[Severity, str]] = {
     "rank-fall": ("warning", "a golden query finds a note later than before"),
 }
 """Rules of the review itself: severity and summary."""
+_OTHERS = frozenset({QUERIES, SETTINGS})
+"""Files of a bank with findings, though they are no notes."""
 MOST_OF_RULE = 5_000
 """Findings of a rule that a review lists: a hostile pull request could have a million."""
 _Key = tuple[str, str, str, str | None]
@@ -41,16 +43,16 @@ class Place(NamedTuple):
 
 
 def of_rules(found: Comparison) -> Iterator[ReviewFinding]:
-    """Yield the findings of lint rules in changed notes at HEAD, and new ones in golden queries.
+    """Yield the findings of lint rules in changed notes at HEAD, and new ones in other files.
 
     One is new unless the note had an equal one at BASE, at any line.
     """
-    now = lint(found.after.bank, {*found.present, QUERIES})
+    now = lint(found.after.bank, {*found.present, *_OTHERS})
     was = _at_base(found, now)
     for one in now:
         key = one.path, one.rule, one.message, one.words
         was[key] -= 1
-        if (new := was[key] < 0) or one.path != QUERIES:
+        if (new := was[key] < 0) or one.path not in _OTHERS:
             yield _shown(one, found.file_of(one.path), new=new)
 
 
@@ -58,7 +60,7 @@ def _at_base(found: Comparison, now: Sequence[Finding]) -> Counter[_Key]:
     """Count the findings at BASE, of those rules and notes only that have some at HEAD."""
     renames = found.renames
     sources = {new: old for old, new in renames.items()}
-    known = {*found.before.versions, QUERIES}
+    known = {*found.before.versions, *_OTHERS}
     paths = known.intersection(sources.get(one.path, one.path) for one in now)
     if not paths:
         return Counter()

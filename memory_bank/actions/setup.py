@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from memory_bank import config, layout, named_banks, note_files
+from memory_bank import config, layout, named_banks, note_files, setting_files
 from memory_bank.actions.setting_edit import with_setting
 from memory_bank.errors import BadInput, StorageFailed
 from memory_bank.filenames import FOLDER, NOTE_SUFFIXES, above, outside
@@ -156,7 +156,7 @@ def _include(file: Path, paths: Sequence[str]) -> None:
     config.load(file.parent)  # raises BadSetting
     data = files.read(file) or b""
     text = data.decode("utf-8")
-    had = config.read(file)[1].get("memory", {}).get("include", ())
+    had = setting_files.read(file)[1].get("memory", {}).get("include", ())
     wanted = list(dict.fromkeys((*had, *paths)))
     if (new := with_setting(text, "memory", "include", wanted)) != text:
         files.replace(file, new.encode(), etag(data))

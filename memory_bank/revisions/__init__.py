@@ -8,10 +8,12 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from memory_bank import config
 from memory_bank.bank import Bank, Conditions
 from memory_bank.config import Settings
 from memory_bank.errors import BadInput, BadSetting
 from memory_bank.filenames import SETTINGS
+from memory_bank.layout import Layout
 from memory_bank.repo import git_objects
 from memory_bank.repo.commit_history import CommitHistory
 from memory_bank.repo.git_objects import STAGED, Revision
@@ -21,7 +23,7 @@ from memory_bank.revisions.copied_roots import CopiedIncludes, CopiedRoot, Copie
 from memory_bank.revisions.copy_layout import CopyLayout, project_in
 from memory_bank.revisions.revision_files import Wanted
 
-__all__ = ["STAGED", "Revision", "bank_at", "revision_of"]
+__all__ = ["STAGED", "Revision", "bank_at", "revision_of", "settings_at", "unreadable"]
 
 _MOST_SETTINGS = 1_000_000
 """Maximum bytes of a file of settings."""
@@ -29,12 +31,16 @@ _BAD_SETTINGS = "the settings of that revision can't be read: those of today are
 
 
 @contextmanager
-def bank_at(bank: Bank, rev: str, *, required: bool = False) -> Iterator[Bank]:
+def bank_at(
+    bank: Bank, rev: str, *, required: bool = False, otherwise: Settings | None = None
+) -> Iterator[Bank]:
     """Open a bank as of a revision: a commit, tag, branch or `HEAD~3`, or "staged".
 
     It can be read like any bank, and not be changed. The bank itself is left alone: no access is
     counted, and no file of it is touched. Notes of sessions in the private state are not in it.
-    Raises BadInput if there is no such revision, or, if notes are `required`, if it has none.
+    If the revision's own settings can't be read, its settings are `otherwise`, or else those of
+    today, and their `problems` say why. Raises BadInput if there is no such revision, or, if notes
+    are `required`, if it has none.
     """
     place = bank.layout.origin
     tree = revision_files.work_tree_of(place)
@@ -42,7 +48,8 @@ def bank_at(bank: Bank, rev: str, *, required: bool = False) -> Iterator[Bank]:
     wanted = revision_files.bank_files(tree, place, revision)
     if required and not (wanted.blobs or wanted.refused):
         raise _no_notes(tree, bank, revision)
-    settings = _settings_at(bank, _blob(tree, wanted, place.prefix + SETTINGS))
+    with _settings_file(tree, place, wanted) as folder:
+        settings = _settings(bank, folder, otherwise)
     included = revision_files.included_files(tree, place, revision, settings.memory.include)
     wanted = Wanted({**included.blobs, **wanted.blobs}, {**included.refused, **wanted.refused})
     commit = "" if revision.staged else revision.commit
@@ -52,16 +59,32 @@ def bank_at(bank: Bank, rev: str, *, required: bool = False) -> Iterator[Bank]:
         layout = CopyLayout(slot, place, names, commit)
         layout.root.mkdir(parents=True, exist_ok=True)
         files.update(tree, wanted, commit, settings.memory.max_note_bytes)
-        settings = _settings(bank, layout.root)  # they name their file now
+        settings = _settings(bank, layout.root, otherwise)  # they name their file now
         roots = _roots(layout, files, revision, settings)
         conditions = Conditions(progress=bank.progress)
         with Bank(layout, settings, conditions=conditions, roots=roots) as copy:
             copy.revision, copy.edits_of = revision, bank
-            if settings is bank.settings:
+            if otherwise is None and unreadable(settings):
                 copy.add_notice(_BAD_SETTINGS)
             _fill(copy, [place.index, *slots.indices(place, but=slot)])
             slots.filled(slot)
             yield copy
+
+
+def settings_at(place: Layout, rev: str) -> Settings:
+    """Return the settings of today, but with the bank's file as of a revision; raise BadSetting.
+
+    Raises BadInput if there is no such revision.
+    """
+    tree = revision_files.work_tree_of(place)
+    wanted = revision_files.bank_files(tree, place, git_objects.revision_of(tree, rev))
+    with _settings_file(tree, place, wanted) as folder:
+        return config.load(folder)
+
+
+def unreadable(settings: Settings) -> bool:
+    """Tell whether settings are not those of the bank's file, since that can't be read."""
+    return any(not one.ignored for one in settings.problems)
 
 
 def revision_of(bank: Bank, rev: str) -> Revision:
@@ -112,25 +135,27 @@ def _roots(
     return CopiedRoots(root, prefix, others)
 
 
-def _settings_at(bank: Bank, data: bytes | None) -> Settings:
-    """Return the settings of a copy whose file of settings has some bytes; None for no file."""
+@contextmanager
+def _settings_file(tree: Path, place: Layout, wanted: Wanted) -> Iterator[Path]:
+    """Yield a folder that has the file of settings of a revision, if that has one."""
     with TemporaryDirectory(prefix="memory-bank-") as folder:
-        if data is not None:
+        one = wanted.blobs.get(place.prefix + SETTINGS)
+        for _, data in git_objects.blobs(tree, [one] if one else [], _MOST_SETTINGS):
             Path(folder, SETTINGS).write_bytes(data)
-        return _settings(bank, Path(folder))
+        yield Path(folder)
 
 
-def _settings(bank: Bank, folder: Path) -> Settings:
+def _settings(bank: Bank, folder: Path, otherwise: Settings | None) -> Settings:
     """Return the settings of today on this machine, with those in a folder of notes.
 
-    What decides whether and how texts are embedded stays as it is, and so do limits. If the file
-    can't be read, the very settings of the bank are returned.
+    What decides whether and how texts are embedded stays as it is, and so do limits. See `bank_at`
+    for `otherwise`.
     """
     now = bank.settings
     try:
         then = bank.settings_in(folder)
     except BadSetting:
-        return now
+        return (otherwise or now)._replace(problems=config.problems(folder))
     memory = then.memory._replace(
         enabled=now.memory.enabled,
         embedder=now.memory.embedder,
@@ -139,12 +164,6 @@ def _settings(bank: Bank, folder: Path) -> Settings:
         writable_includes=(),
     )
     return then._replace(memory=memory, embedders=now.embedders)
-
-
-def _blob(tree: Path, wanted: Wanted, path: str) -> bytes | None:
-    one = wanted.blobs.get(path)
-    found = git_objects.blobs(tree, [one] if one else [], _MOST_SETTINGS)
-    return next((data for _, data in found), None)
 
 
 def _no_notes(tree: Path, bank: Bank, revision: Revision) -> BadInput:

@@ -52,6 +52,8 @@ ILL = {
 }
 """Texts of notes in each of which a rule finds something."""
 SETTINGS = """
+[shared]
+url = "postgresql://db.example.org/notes"
 [schema]
 strict = true
 [schema.decision]

@@ -213,12 +213,15 @@ def test_settings_of_an_embedder_are_read_checked_and_kept_private(
     for text, said in (
         ("[vowels]\nletter = 3\n", "config.toml:2: vowels.letter: 3 is not text"),
         ("[vowels]\nlength = 3\n", "config.toml:2: unknown setting 'vowels.length'"),
-        ("[vowels]\ntoken = 'x'\n", "config.toml:2: vowels.token may not be set by a project"),
     ):
         file.write_text(text)
         with pytest.raises(BadSetting) as caught:
             config.load(notes)
         assert said in caught.value.message
+    file.write_text("[vowels]\ntoken = 'x'\n")
+    (problem,) = config.load(notes).problems
+    assert "vowels.token may not be set by a project" in problem.message
+    assert config.load(notes).section("vowels") == ("r", "hunter2")
 
 
 def test_a_setting_of_an_embedder_makes_other_vectors(plug_in: Write, notes: Path) -> None:

@@ -371,13 +371,12 @@ def test_a_conflict_that_stays_is_named(bank: Bank, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_repository_may_not_name_the_server(shop: Path) -> None:
-    from memory_bank.errors import BadSetting
-
     (shop / ".memories/config.toml").write_text(
         '[shared]\nurl = "postgresql://evil.example.org/x"\n'
     )
-    with pytest.raises(BadSetting, match=r"shared\.url may not be set by a project"):
-        open_bank(shop)
+    with open_bank(shop) as bank:
+        assert bank.settings.shared.url == ""
+        assert "shared.url may not be set by a project" in bank.take_notices()[0]
 
 
 def test_a_commit_without_notes_empties_nothing(bank: Bank, shop: Path, index: str) -> None:

@@ -91,13 +91,13 @@ class Call:
         return self._bars.report
 
     @contextmanager
-    def open(self) -> Iterator[Bank]:
-        """Open the bank, and close it at the end."""
+    def open(self, opened: Callable[..., Bank] | None = None) -> Iterator[Bank]:
+        """Open the bank, by another function than `open_bank` if wanted; close it at the end."""
         from memory_bank.bank import Conditions, open_bank
 
         conditions = Conditions(self.progress, repairs=self._repairs, notices=self._notices)
         try:
-            bank = open_bank(
+            bank = (opened or open_bank)(
                 self.named_bank, allow_secrets=self.allow_secret, conditions=conditions
             )
         except FileNotFoundError as error:

@@ -112,7 +112,7 @@ def test_settings_that_can_not_be_read_are_an_error(mb: Run, settings: Path, tex
 
 def test_a_project_names_no_bank(mb: Run, project: Path, vault: Path) -> None:
     (project / ".memories/config.toml").write_text(f'[banks]\nx = "{vault}"\n')
-    assert mb("notes").code == 2
+    assert "banks may not be set by a project" in mb("notes").err
     assert mb("notes", "--bank", "x").code == 2
 
 

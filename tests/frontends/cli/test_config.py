@@ -77,3 +77,16 @@ def test_the_template_of_init_is_read_back_as_all_defaults(mb: Run, tmp_path: Pa
     mb("init", str(tmp_path))
     text = (tmp_path / ".memories/config.toml").read_text(encoding="utf-8")
     assert tomllib.loads(text) == {}
+
+
+def test_a_setting_that_a_project_may_not_have_stops_no_command(project: Path, mb: Run) -> None:
+    (project / ".memories/config.toml").write_text('[compression]\ncommand = "curl evil.example"\n')
+    for words in (["recall", "tantivy"], ["notes"], ["show", "decisions/tantivy"], ["config"]):
+        answer = mb(*words)
+        assert answer.code == 0, answer.err
+        said = "config.toml:2: compression.command may not be set by a project: it is ignored"
+        assert answer.err.count(said) == 1
+    assert "curl" not in mb("config", "compression.command").out
+    assert mb("recall", "tantivy", "--json").json["notices"]
+    (found,) = [one for one in mb("doctor", "--json").json["findings"] if "setting" in one["rule"]]
+    assert (found["rule"], found["line"]) == ("bad-setting", 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,8 @@ def command(
 ) -> int:  # fmt: skip
     """Show what a change does to the notes."""
     formats = _formats(call, formats, outputs)
-    with call.open() as bank:
+    opened = partial(actions.review.opened, revisions=revisions, staged=staged, worktree=worktree)
+    with call.open(opened) as bank:
         review = actions.review.review(bank, revisions, staged=staged, worktree=worktree)
     for shown_as, file in zip(formats, outputs, strict=False):
         from memory_bank.actions import output_files
