@@ -17,6 +17,7 @@ from memory_bank.activity.bank_identity import bank_id
 from memory_bank.code_search import LANES, CodeHit, CodeResult, Lane
 from memory_bank.config import Settings
 from memory_bank.errors import BadInput, Busy, IndexDamaged, NoBank, StorageFailed
+from memory_bank.index.report import SyncReport
 from memory_bank.layout import Layout
 from memory_bank.repo import parsing
 from memory_bank.repo.call_graph import CallGraph
@@ -35,7 +36,7 @@ from memory_bank.source import Span
 
 if TYPE_CHECKING:
     from memory_bank.code_lane import CodeLane, LaneView
-    from memory_bank.index.report import Progress, SyncReport
+    from memory_bank.index.report import Progress
     from memory_bank.source import Source
 
 EMBED_SECONDS = 1.0
@@ -144,20 +145,20 @@ class Codebase:
         progress: Progress | None = None,
         *,
         seconds: float | None = None,
-    ) -> str:
+    ) -> SyncReport:
         """Update the indices of some lanes from the files before a search.
 
-        Embeds for at most about that many seconds in all, by default EMBED_SECONDS. Returns why
-        the answer may be incomplete; empty if it is complete.
+        Embeds for at most about that many seconds in all, by default EMBED_SECONDS. The `problem`
+        of the report says why the answer may be incomplete; it is empty if it is complete.
         """
         embeds = self._embeds()
         if seconds is None:
             seconds = EMBED_SECONDS if embeds else 0.0
         with self.lock:
-            problem = self.refresh(progress)
+            total = SyncReport(problem=self.refresh(progress))
             self._history = self.history()
-            end = time.monotonic() + seconds
-            waiting = 0
+            start = time.monotonic()
+            end = start + seconds
             for number, lane in enumerate(lanes):
                 # what one lane leaves, the next ones may use
                 share = max(0.0, end - time.monotonic()) / (len(lanes) - number)
@@ -166,14 +167,17 @@ class Codebase:
                         partial(_caught_up, seconds=share, progress=progress)
                     )
                 except Busy:
-                    problem = problem or "another process is indexing: changes may be missing"
+                    total.problem = (
+                        total.problem or "another process is indexing: changes may be missing"
+                    )
                     continue
                 if report is not None:
-                    problem = problem or report.problem
-                    waiting += report.waiting
+                    total.add(report)
             next_ = "a sync computes them" if embeds else "they are being computed"
-            unembedded = f"{waiting} passages have no vectors yet: {next_}"
-            return problem or (unembedded if waiting else "")
+            if total.waiting and not total.problem:
+                total.problem = f"{total.waiting} passages have no vectors yet: {next_}"
+            total.seconds = time.monotonic() - start
+            return total
 
     def follow(self, other: Codebase) -> None:
         """Take over what another codebase has read last: a search then needs no `catch_up`."""
@@ -181,20 +185,19 @@ class Codebase:
             self.table.scanned = other.table.scanned
             self._history = other._history
 
-    def embed(self, seconds: float) -> int:
+    def embed(self, seconds: float) -> SyncReport:
         """Embed waiting passages for about that many seconds, also those no query waits for.
 
-        Returns the number of passages that are left. Raises Busy if another process indexes for
-        long.
+        Raises Busy if another process indexes for long.
         """
         end = time.monotonic() + seconds
         with self.lock:
             lanes = [self._lane(name) for name in LANES]
-        left = 0
+        total = SyncReport()
         for number, lane in enumerate(lanes):
             share = max(0.0, end - time.monotonic()) / (len(lanes) - number)
-            left += lane.read(partial(_embedded, seconds=share)).waiting
-        return left
+            total.add(lane.read(partial(_embedded, seconds=share)))
+        return total
 
     def search(
         self,

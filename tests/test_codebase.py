@@ -44,7 +44,7 @@ def shop(tmp_path: Path, git: Git, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def code(shop: Path) -> Iterator[Codebase]:
     with open_codebase(shop) as opened:
-        assert opened.catch_up() == ""
+        assert not opened.catch_up().problem
         yield opened
 
 
@@ -103,7 +103,7 @@ def test_uncommitted_changes_are_found_at_once_and_ignored_files_are_not(
         },
     )
     (shop / "shop/payments.py").unlink()
-    assert code.catch_up() == ""
+    assert not code.catch_up().problem
     assert found(code, "symbols", "narwhal", mode="lexical") == ["narwhal"]
     assert found(code, "docs", "narwhal", mode="lexical") == ["docs/whales.md#Whales"]
     assert found(code, "symbols", "walrus", mode="lexical") == []
@@ -195,14 +195,14 @@ def test_damaged_files_are_made_again(shop: Path, code: Codebase) -> None:
         file.write_bytes(b"no database" * 1000)
     for file in (code.folder / "symbols" / "keyword").iterdir():
         file.write_bytes(b"")
-    assert code.catch_up() == ""
+    assert not code.catch_up().problem
     assert found(code, "symbols", "retry on a timeout") == before
 
 
 def test_a_deleted_cache_is_made_again_while_open(code: Codebase) -> None:
     before = found(code, "symbols", "retry on a timeout")
     shutil.rmtree(code.shared)
-    assert code.catch_up() == ""
+    assert not code.catch_up().problem
     assert found(code, "symbols", "retry on a timeout") == before
 
 
@@ -227,7 +227,7 @@ def test_several_processes_may_make_the_index_at_once(shop: Path) -> None:
     program = (
         "from memory_bank.codebase import open_codebase\n"
         f"with open_codebase({str(shop)!r}) as code:\n"
-        "    print(code.catch_up())\n"
+        "    print(code.catch_up().problem)\n"
         "    hits = code.search('symbols', 'part77', 5, mode='lexical').hits\n"
         "    print(len(code.table.files()), hits[0].path)\n"
     )

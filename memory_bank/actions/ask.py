@@ -200,7 +200,7 @@ def _searched(
     if codebase is not None and lanes:
         try:
             if asked.refresh_code:
-                problem = codebase.catch_up(lanes, asked.progress)
+                problem = codebase.catch_up(lanes, asked.progress).problem
             absent = ""
         except MemoryBankError as error:
             absent = error.message

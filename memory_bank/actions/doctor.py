@@ -130,6 +130,16 @@ class Health:
         """Return `repaired` by its former name, for this version."""
         return self.repaired
 
+    @property
+    def clear(self) -> bool:
+        """Whether nothing is listed: no finding of any severity, and no remark."""
+        told = (self.left_alone, self.polling, self.git, self.hooks, self.former_sessions)
+        code = self.code
+        of_code = code and (
+            code.unindexed or code.faults or code.unknown_symbols or code.problem or code.history
+        )
+        return self.healthy and self.worst is None and not any(told) and not of_code
+
     def __post_init__(self) -> None:
         """Set `healthy`."""
         wrong = self.waiting or self.problem or self.worst not in {None, "info"}

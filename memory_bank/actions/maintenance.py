@@ -50,11 +50,8 @@ def sync(bank: Bank, *, rebuild: bool = False, progress: Progress | None = None)
     return report
 
 
-def sync_code(bank: Bank, progress: Progress | None = None) -> str | None:
-    """Index and embed the code of the bank's work tree, if somebody has asked for it before.
-
-    Returns why that is not complete, or an empty text; None if there was nothing to do.
-    """
+def sync_code(bank: Bank, progress: Progress | None = None) -> SyncReport | None:
+    """Index and embed the code of the bank's work tree, if somebody has asked for it before."""
     from memory_bank.codebase import Codebase  # start-up: servers use this module for notes only
 
     tree = git.worktree(bank.layout.project)
@@ -66,14 +63,15 @@ def sync_code(bank: Bank, progress: Progress | None = None) -> str | None:
         return sync_codebase(code, progress)
 
 
-def sync_codebase(code: Codebase, progress: Progress | None = None) -> str:
-    """Index and embed all code; return why that is not complete, or an empty text."""
-    problem = code.catch_up(progress=progress, seconds=float("inf"))
-    if problem:
+def sync_codebase(code: Codebase, progress: Progress | None = None) -> SyncReport:
+    """Index and embed all code."""
+    report = code.catch_up(progress=progress, seconds=float("inf"))
+    if report.problem:
         with suppress(Busy):
-            code.embed(float("inf"))  # also what queries don't wait for
-        problem = code.catch_up(seconds=0.0)
-    return problem
+            report.embedded += code.embed(float("inf")).embedded  # also what queries don't wait for
+        last = code.catch_up(seconds=0.0)
+        report.problem, report.waiting = last.problem, last.waiting
+    return report
 
 
 @dataclass(frozen=True, slots=True)

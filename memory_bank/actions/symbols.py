@@ -122,7 +122,7 @@ def list_symbols(
         by = "name"
         if words and not found:
             by = "search"
-            problem = code.catch_up(["symbols"], progress)
+            problem = code.catch_up(["symbols"], progress).problem
             result = code.search(
                 "symbols", query, limit + 1, kinds=kinds, languages=languages, under=under
             )

@@ -27,6 +27,18 @@ class SyncReport:
     leftover: list[str] = field(default_factory=list)
     """Temporary files that were found among the documents."""
     seconds: float = 0.0
+    code: SyncReport | None = None
+    """Of the project's code; None if it was not indexed."""
+
+    def add(self, other: SyncReport) -> None:
+        """Add what another sync did; the first problem stays."""
+        self.indexed += other.indexed
+        self.removed += other.removed
+        self.unindexed += other.unindexed
+        self.embedded += other.embedded
+        self.waiting += other.waiting
+        self.repaired += other.repaired
+        self.problem = self.problem or other.problem
 
     @property
     def healed(self) -> list[str]:

@@ -227,7 +227,8 @@ class SharedCode:
         self.code.follow(own)
         self._indexed.set()
         left = None
-        while (now := own.embed(_TURN)) and now != left:  # without an embedder, all are left
+        # without an embedder, all are left
+        while (now := own.embed(_TURN).waiting) and now != left:
             left = now
             if self._stop.wait(_BETWEEN):
                 raise Cancelled

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, doctor
+from memory_bank.actions import hook_log
 from memory_bank.notes import merge_conflicts
 from memory_bank.notes.source import NotesSource
 
@@ -17,6 +18,7 @@ def test_a_healthy_bank_has_nothing_to_mend(folder: Path, opening: Opening) -> N
     (folder / "b.md").write_text("x")
     health = doctor(opening(folder))
     assert health.healthy
+    assert health.clear
     assert (health.bank, health.notes, health.passages) == (str(folder), 2, 2)
     assert health.embedder == "none"
 
@@ -61,6 +63,7 @@ def test_what_is_only_worth_knowing_leaves_a_bank_healthy(folder: Path, opening:
     health = doctor(opening(folder))
     assert [file.path for file in health.odd_names] == ["what?.md"]
     assert health.healthy
+    assert not health.clear
 
 
 def test_a_bank_that_a_former_version_indexed_is_looked_at_anew(
@@ -101,3 +104,16 @@ def test_why_no_code_is_read_is_said(folder: Path, opening: Opening, project: Pa
     assert health.no_code == f"{folder} is in no git work tree: there is no code to read"
     assert health.healthy
     assert doctor(opening(project / ".memories")).no_code is None
+
+
+def test_what_failed_in_hooks_of_another_bank_is_not_listed(
+    folder: Path, opening: Opening, project: Path
+) -> None:
+    bank, other = opening(folder), opening(project / ".memories")
+    hook_log.record("codex", "Stop", "it broke", root=str(other.layout.root))
+    hook_log.record("codex", "Stop", "unknown place")
+    assert doctor(bank).hooks is None
+    assert doctor(bank).clear
+    assert "it broke" in (doctor(other).hooks or "")
+    assert not doctor(other).clear
+    assert doctor(other).healthy

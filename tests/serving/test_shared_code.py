@@ -135,7 +135,7 @@ def functions(word: str) -> str:
 def waiting() -> int:
     """Return how many passages have no vector, as another process sees it."""
     with open_codebase() as code:
-        return code.embed(0.0)
+        return code.embed(0.0).waiting
 
 
 class TestCodeThatIsLookedUp:

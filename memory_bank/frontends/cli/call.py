@@ -27,9 +27,10 @@ FINDINGS = 1
 
 SHARED = "shared_"
 """Start of the reasons why the shared index was not searched."""
+_PENDING = "vectors_pending"
 _FALLBACKS = {
     "embeddings_disabled": "embeddings are off",
-    "vectors_pending": "some vectors are not computed yet, `memory-bank sync` computes them",
+    _PENDING: "some vectors are not computed yet, `memory-bank sync` computes them",
     "embedder_unavailable": "the embedder is not available, see `memory-bank embedder test`",
 }
 
@@ -195,14 +196,23 @@ class Call:
         for notice in notices if not self.json else ():
             self.remark(notice)
 
-    def fallback(self, reason: str | None) -> None:
-        """Print why results are lexical only, or of the bank only, if they are."""
-        if reason:
-            if reason.startswith(SHARED):  # a notice says why
-                self.warn(f"only this bank was searched ({reason})")
-                return
+    def incomplete(
+        self, reason: str | None, problem: str | None = None, *, mode: str = "lexical"
+    ) -> None:
+        """Print what an answer lacks: results by meaning or of other banks, or what `problem` says.
+
+        With a problem, vectors that are not computed yet are part of it, so both are one warning.
+        """
+        if reason == _PENDING and problem:
+            self.warn(f"{problem} ({reason})")
+            return
+        if reason and reason.startswith(SHARED):  # a notice says why
+            self.warn(f"only this bank was searched ({reason})")
+        elif reason:
             why = _FALLBACKS.get(reason, "the embedder gave no answer")
-            self.warn(f"lexical results only: {why} ({reason})")
+            what = "lexical results only" if mode == "lexical" else "some results are lexical only"
+            self.warn(f"{what}: {why} ({reason})")
+        self.warn(problem)
 
     def _print_reports(self) -> None:
         """Print repairs and notices on stderr."""

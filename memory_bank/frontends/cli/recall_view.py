@@ -78,8 +78,7 @@ def answer(
 
 def _remark(call: Call, found: Recalled) -> None:
     """Say what limits the answer, and whether it is one."""
-    call.fallback(found.fallback_reason)
-    call.warn(found.problem)
+    call.incomplete(found.fallback_reason, found.problem, mode=found.mode_used)
     call.notices(found.notices)
     if call.json:
         return

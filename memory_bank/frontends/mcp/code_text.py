@@ -16,9 +16,13 @@ _MOST_TITLE = 100
 
 def answer(found: Answer, quotes: Quotes) -> str:
     """Show each result: its kind, score, place and title, and below a line of it."""
-    remarks = [f"Incomplete: {quotes.inside(one_line(found.problem))}"] if found.problem else []
-    if found.fallback_reason:
-        remarks.append(f"By words only (fallback_reason: {found.fallback_reason})")
+    how = f" (fallback_reason: {found.fallback_reason})" if found.fallback_reason else ""
+    remarks = []
+    if found.problem:
+        remarks = [f"Incomplete: {quotes.inside(one_line(found.problem))}{how}"]
+    elif how:
+        some = "By" if found.mode_used == "lexical" else "Some kinds by"
+        remarks = [f"{some} words only{how}"]
     if not found.results:
         return "\n".join(["Nothing found. Try other or fewer words, or other kinds.", *remarks])
     head = (

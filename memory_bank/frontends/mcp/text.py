@@ -193,7 +193,7 @@ def health(found: Health, quotes: Quotes) -> str:
     head = f"{count(found.notes, 'note')}, {count(found.passages, 'passage')}."
     if found.waiting:
         head += f" {count(found.waiting, 'passage')} without a vector."
-    if found.healthy:
+    if found.clear:
         head += " All is well."
     wrong = quotes.quote(_lines("", lines)) if lines else ""
     polling = f"Polling for changes: {quotes.inside(found.polling)}" if found.polling else ""

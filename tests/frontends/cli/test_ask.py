@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,26 @@ def test_a_result_has_its_place_kind_title_and_a_line(shop: Path, mb: Run) -> No
 
 def test_what_is_missing_is_a_warning(shop: Path, mb: Run) -> None:
     assert "notes not searched: there is no bank here" in mb("ask", "charge").err
+
+
+def test_missing_vectors_are_one_warning_and_sync_counts_those_that_it_computes(
+    shop: Path, mb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_bank.codebase.EMBED_SECONDS", 0.0)
+    functions = (f'def charge_{n}():\n    """Charge card {n}."""\n\n\n' for n in range(60))
+    (shop / "many.py").write_text("".join(functions))
+    mb("init")
+    warned = mb("ask", "charge", "a", "card")
+    assert warned.err.count("warning: ") == 1
+    assert "passages have no vectors yet: a sync computes them (vectors_pending)" in warned.err
+    waiting = int(warned.err.partition("warning: ")[2].split()[0])
+    synced = mb("sync").out
+    assert re.search(
+        rf"^code: indexed \d+ documents?, embedded {waiting} passages in ", synced, re.MULTILINE
+    )
+    assert "warning" not in mb("ask", "charge").err
+    assert "code" not in mb("sync").out
+    assert mb("sync", "--json").json["code"]["embedded"] == 0
 
 
 def test_json_has_a_kind_for_each_result(shop: Path, mb: Run) -> None:
@@ -100,7 +121,7 @@ def test_sync_without_a_bank_embeds_the_code(
     monkeypatch.setattr("memory_bank.codebase.EMBED_SECONDS", 0.0)
     many = "".join(f"def pay_{one}():\n    return {one}\n\n" for one in range(100))
     (shop / "shop/many.py").write_text(many)
-    assert "`memory-bank sync` computes them" in mb("ask", "pay").err
+    assert "a sync computes them" in mb("ask", "pay").err
     assert mb("sync").code == 0
     assert "sync" not in mb("ask", "pay").err
 

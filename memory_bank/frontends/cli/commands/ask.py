@@ -71,8 +71,7 @@ def command(
         )
         root = codebase.root if codebase is not None else None
         call.answer(found, lambda found: show_results(call, found, root))
-    call.warn(found.problem)
-    call.fallback(found.fallback_reason)
+    call.incomplete(found.fallback_reason, found.problem, mode=found.mode_used)
     if not found.results and not call.json:
         call.remark("nothing found")
     return FOUND if found.results else NOTHING

@@ -71,7 +71,7 @@ def _show(call: Call, health: Health) -> None:
         _show_code(call, health.code)
     elif health.no_code:
         console.line(("code: ", "bold"), health.no_code)
-    if health.healthy:
+    if health.clear:
         console.line(("all is well", "good"))
 
 

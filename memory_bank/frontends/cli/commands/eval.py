@@ -113,7 +113,7 @@ def command(
     found = _evaluate(call, file, modes=compare or ((mode,) if mode else ()), **chosen)
     call.answer(found, lambda found: _show(call, found, 5 if misses is None else misses))
     for score in found.scores:
-        call.fallback(score.fallback_reason)
+        call.incomplete(score.fallback_reason)
     for short in found.shortfalls:
         call.warn(f"{short.measure} is {short.value:.3f} by {short.mode}, below {short.least:g}")
     return NOTHING if found.shortfalls else FOUND

@@ -46,7 +46,7 @@ def command(call: Call, *, rebuild: bool, compare: bool) -> int:
             if compare:
                 return _compare(call, bank)
             report = actions.maintenance.sync(bank, rebuild=rebuild, progress=call.progress)
-            problem = actions.maintenance.sync_code(bank, call.progress)
+            report.code = actions.maintenance.sync_code(bank, call.progress)
     except NoBank:
         if rebuild or compare or not _synced_code(call):
             raise
@@ -59,25 +59,28 @@ def command(call: Call, *, rebuild: bool, compare: bool) -> int:
     call.answer(report, lambda report: _show(call, report))
     if not call.json:
         call.warn(report.problem)
-        call.warn(problem and f"code: {problem}")
+        _warn_of_code(call, report.code)
     return FOUND
 
 
 def _synced_code(call: Call) -> bool:
     """Update the index of code without a bank; tell whether there is any that was asked for."""
-    from memory_bank.actions.maintenance import SyncReport
-
     try:
         with call.open_code() as code:
             if not code.table.file.exists():
                 return False
-            problem = actions.maintenance.sync_codebase(code, call.progress)
+            report = actions.maintenance.sync_codebase(code, call.progress)
     except NoRepository:
         return False
-    call.answer(SyncReport(problem=problem), lambda _: call.remark("the code is indexed"))
+    call.answer(report, lambda report: _show_code(call, report))
     if not call.json:
-        call.warn(problem and f"code: {problem}")
+        _warn_of_code(call, report)
     return True
+
+
+def _warn_of_code(call: Call, report: SyncReport | None) -> None:
+    if report is not None and report.problem:
+        call.warn(f"code: {report.problem}")
 
 
 def _compare(call: Call, bank: Bank) -> int:
@@ -98,14 +101,26 @@ def _show_differences(call: Call, differences: tuple[str, ...]) -> None:
 
 
 def _show(call: Call, report: SyncReport) -> None:
-    parts = [f"indexed {count(report.indexed, 'note')}"]
+    parts = _counted(report, "note")
+    if report.unindexed:
+        parts.append(f"{count(report.unindexed, 'file')} can't be indexed, see doctor")
+    call.console.line(", ".join(parts), (f" in {report.seconds:.1f} s", "dim"))
+    if (code := report.code) and (code.indexed or code.embedded or code.removed or code.waiting):
+        _show_code(call, code)
+    call.show_repaired(report.repaired)
+
+
+def _show_code(call: Call, report: SyncReport) -> None:
+    parts = ", ".join(_counted(report, "document"))
+    call.console.line(("code: ", "bold"), parts, (f" in {report.seconds:.1f} s", "dim"))
+
+
+def _counted(report: SyncReport, document: str) -> list[str]:
+    parts = [f"indexed {count(report.indexed, document)}"]
     if report.embedded:
         parts.append(f"embedded {count(report.embedded, 'passage')}")
     if report.removed:
-        parts.append(f"removed {count(report.removed, 'note')}")
-    if report.unindexed:
-        parts.append(f"{count(report.unindexed, 'file')} can't be indexed, see doctor")
+        parts.append(f"removed {count(report.removed, document)}")
     if report.waiting:
         parts.append(f"{count(report.waiting, 'passage')} without a vector")
-    call.console.line(", ".join(parts), (f" in {report.seconds:.1f} s", "dim"))
-    call.show_repaired(report.repaired)
+    return parts
