@@ -1,4 +1,4 @@
-"""The bearer token that authorises agents on other machines."""
+"""The token that authorises clients over HTTP: of a file, or of one process."""
 
 from __future__ import annotations
 
@@ -27,9 +27,15 @@ class Token:
     """A bearer token and its file."""
 
     value: bytes = field(repr=False)
-    file: Path
-    made: bool
-    """Whether the file is new."""
+    file: Path | None = None
+    """None if it ends with the process."""
+    made: bool = True
+    """Whether it is new."""
+
+
+def new_token() -> Token:
+    """Return a token that is in no file."""
+    return Token(_value())
 
 
 def token(file: Path | None = None) -> Token:
@@ -50,9 +56,12 @@ def _make(file: Path) -> None:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise files.failed("make", file.parent, error) from error
-    value = secrets.token_urlsafe(_BYTES).encode() + b"\n"
     with suppress(NoteExists):  # another server was faster: its token is used
-        files.replace(file, value, files.ABSENT, mode=0o600)
+        files.replace(file, _value() + b"\n", files.ABSENT, mode=0o600)
+
+
+def _value() -> bytes:
+    return secrets.token_urlsafe(_BYTES).encode()
 
 
 def _read(file: Path) -> bytes:

@@ -83,13 +83,13 @@ def rate(times: list[float]) -> tuple[float, float]:
     ]
 
 
-async def measure(url: str) -> None:
+async def measure(url: str, token: str) -> None:
     """Print how long the picture takes, and its frames."""
     program = next(filter(None, map(shutil.which, _PROGRAMS)))
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = await browser.new_page(viewport={"width": 1280, "height": 900})
-        await page.goto(f"{url}graph", timeout=600_000)  # which makes the index
+        await page.goto(f"{url}graph?token={token}", timeout=600_000)  # which makes the index
         for which in ("first", "again"):
             start = time.perf_counter()
             await page.goto(f"{url}graph?whole=1")
@@ -126,7 +126,8 @@ def main() -> None:
         )
         try:
             assert server.stdout is not None
-            asyncio.run(measure(json.loads(server.stdout.readline())["url"]))
+            said = json.loads(server.stdout.readline())
+            asyncio.run(measure(said["url"], said["token"]))
         finally:
             server.terminate()
             server.wait()

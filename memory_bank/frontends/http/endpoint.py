@@ -1,4 +1,4 @@
-"""An HTTP server on an address: without a token on a loopback address, with one on any other."""
+"""An HTTP server on an address, for the names of this machine and, where asked for, a token."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import ipaddress
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hmac import compare_digest
-from pathlib import Path
 from typing import NamedTuple
 
 import anyio
 import uvicorn
 from starlette.types import ASGIApp
 
-from memory_bank.actions.access_token import Token, token
+from memory_bank.actions.access_token import Token
 from memory_bank.frontends.http.addresses import listen, parsed
 from memory_bank.frontends.http.connections import Limits, Server, protocol
 from memory_bank.frontends.http.hosts import own_names, url_host
@@ -47,20 +46,21 @@ def serve(
     address: str,
     path: str,
     *,
-    token_file: Path | None = None,
+    token: Callable[[bool], Token | None],
     hosts: Sequence[str] = (),
     limits: Limits = LIMITS,
     on_start: Callable[[Endpoint], None],
 ) -> None:
     """Serve an application until SIGINT, which is raised as KeyboardInterrupt, or SIGTERM.
 
-    `path` is that of the URL, `hosts` are further host names that clients may use, and `on_start`
-    is called once clients can connect. Raises BadInput for an address that can't be listened on.
+    `path` is that of the URL, `token` returns the token for an address that other machines can
+    reach or not, `hosts` are further host names that clients may use, and `on_start` is called once
+    clients can connect. Raises BadInput for an address that can't be listened on.
     """
     with listen(address) as listener:
         host, port = listener.getsockname()[:2]
         remote = not ipaddress.ip_address(host).is_loopback
-        secret = token(token_file) if remote or token_file else None
+        secret = token(remote)
         app = application(Guard(own_names(parsed(address)[0], host, hosts), secret))
         on_start(Endpoint(f"http://{url_host(host)}:{port}{path}", secret, remote))
         server = Server(_config(app, limits))

@@ -14,6 +14,7 @@ from starlette.middleware.authentication import AuthenticationMiddleware
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from memory_bank.actions.access_token import token
 from memory_bank.frontends.http.bodies import Bodies
 from memory_bank.frontends.http.connections import Limits
 from memory_bank.frontends.http.endpoint import LIMITS, Endpoint, Guard, same_secret, serve
@@ -53,7 +54,7 @@ def serve_http(
             lambda guard: application(server, guard, limits),
             address,
             PATH,
-            token_file=token_file,
+            token=lambda remote: token(token_file) if remote or token_file else None,
             hosts=hosts,
             limits=limits,
             on_start=on_start,

@@ -45,4 +45,4 @@ def application(site: Site, guard: Guard) -> ASGIApp:
         lifespan=running,
     )
     app.router.redirect_slashes = False  # one address for each page
-    return guarded(app, guard, pages.refusal, secret=site.secret, write=site.write)
+    return guarded(app, guard, pages, site)

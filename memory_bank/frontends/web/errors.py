@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from memory_bank import errors
 from memory_bank.errors import MemoryBankError
+from memory_bank.frontends.web import access
 from memory_bank.frontends.web.hints import HINTS
 from memory_bank.frontends.web.site import Site
 
@@ -55,6 +56,13 @@ class ErrorPages:
         phrase = HTTPStatus(status).phrase
         values = {"what": what, "where": request.url.path, "next": hint, "status": status}
         return await self._site.page(request, "error.html", values, title=phrase, status=status)
+
+    async def locked(self, request: Request) -> Response:
+        """Return the page for those who have no token; it says nothing of the bank."""
+        response = await self._site.bare_page("locked.html", status=HTTPStatus.FORBIDDEN)
+        if access.may_be_known(request):
+            response.headers["Refresh"] = "0"
+        return response
 
     async def known(self, request: Request, error: Exception) -> Response:
         """Return the page of an error of the bank."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from memory_bank.actions.access_token import Token
 from memory_bank.frontends.http.bodies import Bodies
 from memory_bank.frontends.http.endpoint import LIMITS, Guard
 from memory_bank.frontends.http.hosts import Hosts
-from memory_bank.frontends.web import access, csrf, static_files
+from memory_bank.frontends.web import access, csrf
+from memory_bank.frontends.web.errors import ErrorPages
+from memory_bank.frontends.web.site import Site
+from memory_bank.frontends.web.static_files import StaticFiles
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -28,16 +29,13 @@ HEADERS = {
 }
 _READS = frozenset({"GET", "HEAD"})
 
-Refuse = Callable[[Request, int, str, str], Awaitable[Response]]
-"""Makes the page for a refused request: its status, what is wrong, and what to do next."""
 
-
-def guarded(app: ASGIApp, guard: Guard, refuse: Refuse, *, secret: bytes, write: bool) -> ASGIApp:
+def guarded(app: ASGIApp, guard: Guard, pages: ErrorPages, site: Site) -> ASGIApp:
     """Return an application behind all of its guards."""
-    inner: ASGIApp = Forms(app, refuse, secret=secret, write=write)
+    inner: ASGIApp = Forms(app, pages, secret=site.secret, write=site.write)
     inner = Bodies(inner, LIMITS.body_bytes)
     if guard.token:
-        inner = Entrance(inner, refuse, guard.token.value)
+        inner = Entrance(inner, pages, guard.token, site.static)
     return Headers(Hosts(inner, guard.names))
 
 
@@ -63,24 +61,19 @@ class Headers:
 class Entrance:
     """A middleware that asks for the token, but for the files that belong to the package."""
 
-    def __init__(self, app: ASGIApp, refuse: Refuse, token: bytes) -> None:
-        self._app, self._refuse, self._token = app, refuse, token
+    def __init__(self, app: ASGIApp, pages: ErrorPages, token: Token, static: StaticFiles) -> None:
+        self._app, self._pages, self._token, self._static = app, pages, token, static
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it with 401."""
+        """Pass a request on, or refuse it with 403."""
         answer: ASGIApp = self._app
         if scope["type"] == "http":
             request = Request(scope)
-            public = request.url.path.startswith(f"{static_files.PREFIX}/")
+            public = self._static.has(request.url.path)
             if found := access.entered(request, self._token):
                 answer = found
-            elif not public and not access.may_enter(request, self._token):
-                answer = await self._refuse(
-                    request,
-                    401,
-                    "This dashboard needs its token",
-                    "open the address that the server printed: it has ?token= at its end",
-                )
+            elif not public and not access.may_enter(request, self._token.value):
+                answer = await self._pages.locked(request)
         await answer(scope, receive, send)
 
 
@@ -90,8 +83,8 @@ class Forms:
     Then it must have a token of a form. The fields are in `request.state.form`.
     """
 
-    def __init__(self, app: ASGIApp, refuse: Refuse, *, secret: bytes, write: bool) -> None:
-        self._app, self._refuse = app, refuse
+    def __init__(self, app: ASGIApp, pages: ErrorPages, *, secret: bytes, write: bool) -> None:
+        self._app, self._pages = app, pages
         self._secret, self._write = secret, write
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,7 +95,7 @@ class Forms:
         request = Request(scope)
         if not self._write:
             hint = "start it with --write to change notes here"
-            refusal = await self._refuse(request, 405, "This dashboard only reads", hint)
+            refusal = await self._pages.refusal(request, 405, "This dashboard only reads", hint)
             refusal.headers["Allow"] = ", ".join(sorted(_READS))
             await refusal(scope, receive, send)
             return
@@ -110,7 +103,9 @@ class Forms:
         form = csrf.form_of(message.get("body", b""), request.headers.get("content-type", ""))
         if not csrf.is_ours(request, form, self._secret):
             hint = "load the page again, then repeat; the dashboard may have been started anew"
-            refusal = await self._refuse(request, 403, "The form is not from this dashboard", hint)
+            refusal = await self._pages.refusal(
+                request, 403, "The form is not from this dashboard", hint
+            )
             await refusal(scope, receive, send)
             return
         request.state.form = form

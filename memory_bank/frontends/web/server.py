@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from html import escape
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
+from memory_bank.actions.access_token import Token, new_token, token
+from memory_bank.errors import BadInput
 from memory_bank.frontends.http.connections import Limits
 from memory_bank.frontends.http.endpoint import LIMITS, Endpoint, serve
 from memory_bank.frontends.web import access
@@ -14,7 +19,15 @@ from memory_bank.frontends.web.app import application
 from memory_bank.frontends.web.site import Site
 
 ADDRESS = "127.0.0.1:8766"
-"""The default address: only browsers of this machine reach it."""
+"""The default address: only this machine reaches it."""
+_REDIRECT = """\
+<!doctype html>
+<meta charset="utf-8">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="refresh" content="0; url={0}">
+<title>memory bank</title>
+<p><a href="{0}">Open the dashboard</a></p>
+"""
 _ANY = ("//0.0.0.0:", "//[::]:")
 
 
@@ -23,23 +36,52 @@ def serve_web(
     address: str = ADDRESS,
     *,
     token_file: Path | None = None,
+    no_token: bool = False,
     hosts: Sequence[str] = (),
     limits: Limits = LIMITS,
     on_start: Callable[[Endpoint], None],
 ) -> None:
-    """Serve a dashboard, as `serve` does, and close the bank at the end."""
+    """Serve a dashboard, as `serve` does, and close the bank at the end.
+
+    Its token is that of a file, on a loopback address without one a new one, or none. Raises
+    BadInput for none on an address that other machines can reach.
+    """
+
+    def needed(remote: bool) -> Token | None:  # noqa: FBT001  (as `serve` calls it)
+        if not no_token:
+            return token(token_file) if remote or token_file else new_token()
+        if remote:
+            raise BadInput(
+                f"other machines can reach {address}: there a token is needed",
+                "leave out --no-token, or listen on 127.0.0.1",
+            )
+        return None
+
     try:
         serve(
             lambda guard: application(site, guard),
             address,
             "/",
-            token_file=token_file,
+            token=needed,
             hosts=hosts,
             limits=limits,
             on_start=on_start,
         )
     finally:
         site.shared.close()
+
+
+@contextmanager
+def redirect_file(address: str) -> Iterator[str]:
+    """Write a private file that leads a browser to an address; yield its URL.
+
+    The arguments of a browser can be read by every user of the machine, this file by one alone.
+    """
+    with TemporaryDirectory(prefix="memory-bank-open-", ignore_cleanup_errors=True) as folder:
+        file = Path(folder) / "dashboard.html"
+        file.touch(0o600)
+        file.write_text(_REDIRECT.format(escape(address)), encoding="utf-8")
+        yield file.as_uri()
 
 
 def entrance(endpoint: Endpoint) -> str:

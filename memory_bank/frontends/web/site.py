@@ -139,6 +139,11 @@ class Site:
             csrf.remember(response, browser)
         return response
 
+    async def bare_page(self, template: str, *, status: int) -> Response:
+        """Return a page without the layout, with nothing of the bank in it."""
+        render = self._templates.get_template(template).render
+        return HTMLResponse(await to_thread.run_sync(render), status)
+
     def _rendered(self, template: str, values: dict[str, Any]) -> str:
         return self._templates.get_template(template).render(project=self._project, **values)
 

@@ -43,6 +43,10 @@ class StaticFiles:
             raise FileNotFound(f"static/{name} is not in the package")
         return f"{PREFIX}/{self._hash}/{name}"
 
+    def has(self, path: str) -> bool:
+        """Tell whether a URL's path is that of a file."""
+        return path in {self.url(name) for name in self._files}
+
     def all(self) -> Iterator[tuple[str, bytes]]:
         """Yield the path of each file's URL, without the first slash, and its content."""
         for name, data in self._files.items():

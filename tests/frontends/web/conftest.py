@@ -35,15 +35,32 @@ class Dashboard:
     """A dashboard in a process of its own."""
 
     url: str
+    token: str | None
     token_file: str | None
     process: subprocess.Popen[str]
 
     def client(self, **settings: Any) -> httpx2.Client:
-        """Return a client that keeps cookies, as a browser does."""
+        """Return a client that has the token, and keeps cookies as a browser does."""
+        headers = {"authorization": f"Bearer {self.token}"}
+        return self.stranger(headers=headers, **settings)
+
+    def stranger(self, **settings: Any) -> httpx2.Client:
+        """Return a client that does not know the token."""
         return httpx2.Client(base_url=self.url, timeout=30, **settings)
 
 
 Serve = Callable[..., Dashboard]
+_TOKENS: dict[str, str] = {}
+"""The tokens of the dashboards that were started, by the host and port of their URL."""
+
+
+def entrance(url: str) -> str:
+    """Return the URL of a page with the token of its dashboard, as a person opens it first."""
+    token = _TOKENS.get(_host(url))
+    if token is None:
+        return url
+    address, hash_mark, place = url.partition("#")
+    return f"{address}{'&' if '?' in address else '?'}token={token}{hash_mark}{place}"
 
 
 @contextmanager
@@ -65,7 +82,9 @@ def serving(
             assert process.stdout is not None
             said = json.loads(process.stdout.readline())
             url = said["url"].replace("0.0.0.0", "127.0.0.1")  # noqa: S104
-            yield Dashboard(url.rstrip("/"), said.get("token_file"), process)
+            if said["token"]:
+                _TOKENS[_host(url)] = said["token"]
+            yield Dashboard(url.rstrip("/"), said["token"], said["token_file"], process)
         finally:
             process.kill()
 
@@ -191,7 +210,7 @@ def look(chromium: Blocking) -> Iterator[Look]:
             page.on("pageerror", lambda error: complaints.append(str(error)))
             page.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
             page.on("request", asked)
-            page.goto(url)
+            page.goto(entrance(url))
             return page
 
         yield look

@@ -188,7 +188,8 @@ def take(folder: Path, names: list[str]) -> None:
         )
         stack.callback(server.terminate)
         assert server.stdout is not None
-        url = server.stdout.readline().split()[-1].rstrip("/")
+        entrance = server.stdout.readline().split()[-1]
+        url = entrance.partition("/?")[0]
         playwright = stack.enter_context(sync_playwright())
         program = shutil.which("chromium") or shutil.which("google-chrome")
         browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
@@ -196,6 +197,7 @@ def take(folder: Path, names: list[str]) -> None:
             page: Any = browser.new_page(
                 viewport={"width": width, "height": height}, color_scheme=theme
             )
+            page.goto(entrance)
             for name in names:
                 page.goto(url + PAGES[name])
                 page.wait_for_timeout(2500 if name in {"home", "graph", "review", "note"} else 500)

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import re
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -10,6 +12,8 @@ import pytest
 
 from memory_bank.frontends.http.connections import Limits
 from memory_bank.frontends.web.safety import POLICY
+from tests import forked
+from tests.frontends.cli.conftest import environment
 
 from .conftest import Dashboard, Serve
 
@@ -144,43 +148,118 @@ def test_the_cookie_of_a_browser_is_kept_from_scripts_and_other_sites(
     assert "set-cookie" not in writable.get("/").headers
 
 
-def test_a_dashboard_with_a_token_shows_nothing_without_it(locked: Dashboard) -> None:
-    with locked.client() as client:
+def test_without_its_token_a_dashboard_of_this_machine_shows_nothing(serve: Serve) -> None:
+    served = serve("--write")
+    with served.stranger() as client:
         answer = client.get("/")
-        assert answer.status_code == 401
-        assert "needs its token" in answer.text
+        assert answer.status_code == 403
+        assert "<code>memory-bank serve web</code> printed" in answer.text
+        assert "set-cookie" not in answer.headers
         assert all(client.get(url).status_code == 200 for url in statics(answer.text))
-        for path in ("/notes/facts/bm25", "/nothing", "/static/../notes/facts/bm25", "/static"):
-            assert client.get(path).status_code == 401, path
+        with served.client() as mine:
+            project = re.findall(r"<title>(.*)</title>", mine.get("/").text)[0]
+        assert project not in answer.text, "nothing of the bank is told"
+        for path in ("/events", "/notes/facts/bm25", "/review", "/nothing", "/static", *UNCLEAR):
+            assert client.get(path).status_code == 403, path
+            assert client.head(path).status_code == 403, path
+        for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+            assert client.request(method, "/notes/facts/bm25/edit").status_code == 403, method
+
+
+UNCLEAR = (
+    "/static/0/style.css",
+    "/static/../notes/facts/bm25",
+    "//static/x",
+    "/static%2f..%2fnotes",
+    "/Static/x",
+)
+
+
+def test_what_is_not_the_token_is_refused(locked: Dashboard) -> None:
+    port = urlsplit(locked.url).port
+    with locked.stranger() as client:
         for wrong in ("", TOKEN[:-1], f"{TOKEN}0", "ü", "%00"):
-            assert client.get("/", params={"token": wrong}).status_code == 401, wrong
+            assert client.get("/", params={"token": wrong}).status_code == 403, wrong
         for name in ("Bearer", "Basic"):
             answer = client.get("/", headers={"authorization": f"{name} {TOKEN}x"})
-            assert answer.status_code == 401
-        assert client.get("/", headers={"cookie": f"memory_bank_access={TOKEN}"}).status_code == 401
+            assert answer.status_code == 403
+        for cookie in ("memory_bank_access", f"memory_bank_access_{port}"):
+            assert client.get("/", headers={"cookie": f"{cookie}={TOKEN}"}).status_code == 403
+        assert client.post(f"/?token={TOKEN}").status_code == 403
         assert client.get("/", headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
 
 
 def test_the_address_with_the_token_is_opened_once(locked: Dashboard) -> None:
-    with locked.client() as client:
+    with locked.stranger() as client:
         answer = client.get("/", params={"token": TOKEN, "a": "1"})
         assert (answer.status_code, answer.headers["location"]) == (303, "/?a=1")
         cookie = answer.headers["set-cookie"]
+        assert cookie.startswith(f"memory_bank_access_{urlsplit(locked.url).port}=")
         assert TOKEN not in cookie
         assert {"httponly", "samesite=strict"} <= set(cookie.lower().split("; "))
         assert client.get("/").status_code == 200
-        assert client.post("/?token=" + TOKEN).status_code == 405
+        assert client.post("/").status_code == 405
         for path in ("//evil.example/", "/\\evil.example/"):
             found = client.get(f"{locked.url}{path}?token={TOKEN}").headers["location"]
             assert re.match(r"/[^/\\]", found), found
+
+
+def test_each_start_has_a_new_token_unless_a_file_has_it(serve: Serve, locked: Dashboard) -> None:
+    first, second = serve(), serve()
+    assert first.token != second.token
+    assert first.token_file is second.token_file is None
+    assert locked.token == serve("--token-file", str(locked.token_file)).token == TOKEN
+    with first.stranger() as browser:
+        # browsers send a cookie to every port of a host
+        for served in (first, second):
+            browser.get(f"{served.url}/?token={served.token}")
+        for served in (first, second):
+            assert browser.get(f"{served.url}/").status_code == 200
+        old = dict(browser.cookies)
+    address = urlsplit(first.url).netloc
+    first.process.kill()
+    first.process.wait()
+    with serve(address=address).stranger(cookies=old) as browser:
+        assert browser.get("/").status_code == 403
+
+
+def test_a_dashboard_of_this_machine_can_be_open_to_all_its_users(serve: Serve) -> None:
+    served = serve("--no-token", stderr=subprocess.PIPE)
+    assert served.token is None
+    with served.stranger() as client:
+        assert client.get("/").status_code == 200
+    served.process.terminate()
+    said = served.process.communicate(timeout=30)[1]
+    assert "every user and program of this machine can read it" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--http", "0.0.0.0:0"), "there a token is needed"),
+        (("--token-file", "secret"), "exclude each other"),
+    ],
+)
+def test_no_token_goes_with_no_other_machine_and_no_file(
+    project: Path, words: tuple[str, ...], said: str
+) -> None:
+    answer = forked.run(
+        [sys.executable, "-m", "memory_bank", "serve", "web", "--no-token", *words],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        env=environment(),
+    )
+    assert answer.returncode == 2
+    assert said in answer.stderr
 
 
 def test_other_machines_need_the_token(serve: Serve, private_folders: Path) -> None:
     served = serve(address="0.0.0.0:0")
     file = private_folders / "state" / "memory-bank" / "http-token"
     assert served.token_file == str(file)
-    with served.client() as client:
-        assert client.get("/").status_code == 401
+    with served.stranger() as client:
+        assert client.get("/").status_code == 403
         assert client.get("/", params={"token": file.read_text().strip()}).status_code == 303
         assert client.get("/").status_code == 200
 
@@ -201,29 +280,29 @@ TRAVERSALS = (
 def test_no_file_outside_the_static_ones_is_read(dashboard: httpx2.Client) -> None:
     style = next(url for url in statics(dashboard.get("/").text) if url.endswith("style.css"))
     folder = style.removesuffix("style.css")
-    raw = urlsplit(str(dashboard.base_url))
     for name in TRAVERSALS:
-        assert status_of(raw.port, f"{folder}{name}") == 404, name
-        assert status_of(raw.port, f"/static/{name}") == 404, name
-    assert status_of(raw.port, style) == 200
-    assert status_of(raw.port, style.replace(style.split("/")[2], "0" * 16)) == 404
+        assert status_of(dashboard, f"{folder}{name}") == 404, name
+        assert status_of(dashboard, f"/static/{name}") == 404, name
+    assert status_of(dashboard, style) == 200
+    assert status_of(dashboard, style.replace(style.split("/")[2], "0" * 16)) == 404
 
 
-def status_of(port: int | None, target: str, *lines: str) -> int:
+def status_of(client: httpx2.Client, target: str, *lines: str) -> int:
     """Return the status of a request whose target is sent as it is."""
-    with socket.create_connection(("127.0.0.1", port or 0), timeout=30) as line:
+    port = urlsplit(str(client.base_url)).port or 0
+    known = f"Authorization: {client.headers['authorization']}"
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
         head = "\r\n".join(
-            [f"GET {target} HTTP/1.1", "Host: localhost", "Connection: close", *lines]
+            [f"GET {target} HTTP/1.1", "Host: localhost", "Connection: close", known, *lines]
         )
         line.sendall(f"{head}\r\n\r\n".encode())
         return int(line.makefile("rb").readline().split()[1])
 
 
 def test_huge_heads_and_bodies_are_refused(writable: httpx2.Client) -> None:
-    port = urlsplit(str(writable.base_url)).port
     most = Limits()
-    assert status_of(port, "/", f"X-Long: {'x' * most.head_bytes}") in {400, 431}
-    assert status_of(port, f"/?q={'x' * most.head_bytes}") in {400, 414, 431}
+    assert status_of(writable, "/", f"X-Long: {'x' * most.head_bytes}") in {400, 431}
+    assert status_of(writable, f"/?q={'x' * most.head_bytes}") in {400, 414, 431}
     header = {"x-csrf-token": form_token(writable.get("/").text)}
     large = b"x" * (most.body_bytes + 1)
     assert writable.post("/nothing", content=large, headers=header).status_code == 413

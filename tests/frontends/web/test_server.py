@@ -7,14 +7,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from tests import forked
 from tests.frontends.cli.conftest import environment
 
-from .conftest import Serve
+from .conftest import Blocking, Serve
 
 
 def test_the_printed_address_is_the_right_one(serve: Serve) -> None:
@@ -44,6 +44,51 @@ def test_people_get_the_address_with_the_token(project: Path, tmp_path: Path) ->
         assert line.endswith("/?token=0123456789abcdef%2F%2B0\n")
         assert "the token is in" in process.stderr.readline()
         process.terminate()
+
+
+def test_a_browser_is_led_in_by_a_file_that_others_cannot_read(
+    project: Path, tmp_path: Path, chromium: Blocking
+) -> None:
+    """The arguments of a browser can be read by all users of the machine, the file by one."""
+    browser, called = tmp_path / "browser", tmp_path / "called"
+    browser.write_text(f'#!/bin/sh\nprintf %s "$*" > {called}.new && mv {called}.new {called}\n')
+    browser.chmod(0o700)
+    with subprocess.Popen(
+        [sys.executable, "-m", "memory_bank", "serve", "web", "--http", "127.0.0.1:0", "--open"],
+        cwd=project,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment() | {"BROWSER": f"{browser} %s"},
+    ) as process:
+        try:
+            assert process.stdout is not None
+            url, token = process.stdout.readline().split()[-1].split("?token=")
+            given = wait_for(called)
+            assert token not in given
+            file = Path(unquote(urlsplit(given).path))
+            assert file.stat().st_mode & 0o777 == 0o600
+            assert file.parent.stat().st_mode & 0o777 == 0o700
+            context = chromium.new_context()
+            page = context.new_page()
+            page.goto(given)
+            page.get_by_role("searchbox").wait_for(timeout=20_000)
+            assert page.url == url
+            page.goto("about:blank")
+            page.goto(f"{url}notes")
+            assert page.get_by_role("heading", name="Notes").first.is_visible()
+            context.close()
+        finally:
+            process.terminate()
+    assert not file.parent.exists()
+
+
+def wait_for(file: Path) -> str:
+    """Return what a file says, once it is there."""
+    end = time.monotonic() + 20
+    while not file.exists():
+        assert time.monotonic() < end, f"{file} was not written"
+        time.sleep(0.05)
+    return file.read_text()
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -141,10 +142,10 @@ def _lsp(call: Call, *, stdio: bool) -> int:  # noqa: ARG001  (there is no other
     Serves a dashboard: pages to search and read the notes in a browser, and to see what sessions
     did. It runs until Ctrl-C or SIGTERM, beside agents, editors and the command line.
 
-    Without --write it changes nothing. On the default address only browsers of this machine reach
-    it. On an address that other machines can reach, a browser needs a token once: the printed
-    address has it. The token is created on first use, in a file that only you can read. The
-    connection is not encrypted.
+    Without --write it changes nothing. A browser needs a token once: the printed address has it.
+    So other users of this machine see nothing. The token is a new one with each start, unless
+    --token-file names a file; on an address that other machines can reach it is the one of your
+    agents, in a file that only you can read. The connection is not encrypted.
     """,
     examples=(
         ("memory-bank serve web", "on http://127.0.0.1:8766/"),
@@ -166,8 +167,9 @@ def _lsp(call: Call, *, stdio: bool) -> int:  # noqa: ARG001  (there is no other
     "--token-file",
     metavar="FILE",
     type=click.Path(dir_okay=False),
-    help="The token's file; requires the token on any address",
+    help="Use the token of this file, in place of a new one",
 )
+@click.option("--no-token", is_flag=True, help="Let every user of this machine in")
 @click.option(
     "--allow-host", "hosts", metavar="NAME", multiple=True, help="Another host name of this server"
 )
@@ -178,23 +180,33 @@ def _web(
     write: bool,
     opened: bool,
     token_file: str | None,
+    no_token: bool,
     hosts: Sequence[str],
 ) -> int:
     """Serve a dashboard to browsers."""
-    from memory_bank.frontends.web.server import entrance, serve_web
+    from memory_bank.frontends.web.server import entrance, redirect_file, serve_web
     from memory_bank.frontends.web.site import Site
     from memory_bank.serving.shared_bank import SharedBank
 
-    def started(endpoint: Endpoint) -> None:
-        _show_endpoint(call, endpoint, entrance(endpoint))
-        if opened:
-            import webbrowser
+    if no_token and token_file:
+        raise call.usage_error("--no-token and --token-file exclude each other")
+    with ExitStack() as until_the_end:
 
-            webbrowser.open(entrance(endpoint))
+        def started(endpoint: Endpoint) -> None:
+            address = entrance(endpoint)
+            _show_endpoint(call, endpoint, address)
+            if endpoint.token is None:
+                call.warn("every user and program of this machine can read it")
+            if opened:
+                import webbrowser
 
-    site = Site(SharedBank(call.named_bank), write=write)
-    file = Path(token_file) if token_file else None
-    serve_web(site, http, token_file=file, hosts=hosts, on_start=started)
+                if endpoint.token:
+                    address = until_the_end.enter_context(redirect_file(address))
+                webbrowser.open(address)
+
+        site = Site(SharedBank(call.named_bank), write=write)
+        file = Path(token_file) if token_file else None
+        serve_web(site, http, token_file=file, no_token=no_token, hosts=hosts, on_start=started)
     return 0
 
 
@@ -217,11 +229,14 @@ def _show_endpoint(call: Call, endpoint: Endpoint, entrance: str = "") -> None:
     """Print the server's URL, for a browser with the token in it, and what a client needs."""
     file = endpoint.token.file if endpoint.token else None
     if call.json:
-        call.console.document({"url": endpoint.url, "token_file": file}, indent=None)
+        said: dict[str, object] = {"url": endpoint.url, "token_file": file}
+        if entrance:
+            said["token"] = endpoint.token.value.decode() if endpoint.token else None
+        call.console.document(said, indent=None)
     else:
         call.console.line("serving ", (entrance or endpoint.url, "place"))
     call.console.flush()
-    if endpoint.token:
+    if endpoint.token and file:
         verb = "was created" if endpoint.token.made else "is"
         how = "the address has it" if entrance else "send `Authorization: Bearer TOKEN`"
         call.remark(f"the token {verb} in {file}: {how}")
