@@ -70,7 +70,7 @@ class Answer(NamedTuple):
     @property
     def good(self) -> bool:
         """Tell whether a hit is likely to answer the query."""
-        return bool(self.hits) and self.recalled.answered
+        return any(not hit.weak for hit in self.hits)
 
 
 def linked_or_found(
@@ -143,7 +143,7 @@ def _answer(bank: Bank, wanted: Wanted, progress: Progress | None) -> Answer:
         fallback_reason=found.result.fallback_reason or None,
         result_count=len(kept),
         notes=kept,
-        answered=not all(note.weak for note in kept),
+        answered=found.answered and bool(kept),
         problem=problem or None,
         notices=found.notices,
     )
@@ -157,6 +157,7 @@ class _Found(NamedTuple):
     """One for each hit; None if its file changed since it was indexed."""
     query: Query
     notices: tuple[str, ...]
+    answered: bool
 
 
 def _checked_search(bank: Bank, view: View, wanted: Wanted) -> tuple[_Found, bool]:
@@ -218,7 +219,9 @@ def _search(bank: Bank, view: View, wanted: Wanted) -> _Found:
     notes = [note and note._replace(trust=tier) for note, tier in zip(notes, badges, strict=True)]
     if not wanted.texts:
         notes = [note and note._replace(content="", snippet="", also=()) for note in notes]
-    return _Found(found, notes, parsed, notices)
+    whole = not conditions and links is None and wanted.mode != "semantic"
+    answered = not whole or view.engine.answers(parsed.question, found.hits)
+    return _Found(found, notes, parsed, notices, answered)
 
 
 def _recalled(

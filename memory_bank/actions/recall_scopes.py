@@ -16,6 +16,7 @@ from memory_bank.actions.recalled import SCHEMA_VERSION, Origin, Recalled, Recal
 from memory_bank.actions.search_scopes import check_scope, other_own_banks
 from memory_bank.bank import Bank, open_bank
 from memory_bank.errors import BadInput, MemoryBankError, SharedUnavailable
+from memory_bank.search.likelihood import UNLIKELY
 from memory_bank.search.query import parse
 from memory_bank.search.together import Together, WordCounts, rarities, together, words_of
 from memory_bank.setting_sections import BOTH, USER
@@ -132,7 +133,7 @@ def _with_shared(bank: Bank, wanted: Wanted, scope: str, progress: Progress | No
     ranked = [_Ranked(note, rank) for note, rank in found.notes]
     if not local:
         recalled = _recalled(wanted, found.mode)
-        across = _best_of(recalled, ranked, wanted.limit)
+        across = _best_of(recalled._replace(answered=False), ranked, wanted.limit)
     else:
         across = _together(bank, local, wanted, progress, ranked, common)
     reason = across.recalled.fallback_reason or found.reason or None
@@ -168,14 +169,16 @@ def _together(
         answers.append(recalled)
     first = answers[0]
     problems = [answer.problem for answer in answers if answer.problem]
-    first = first._replace(problem=problems[0] if problems else None)
+    answered = any(answer.answered for answer in answers)
+    first = first._replace(problem=problems[0] if problems else None, answered=answered)
     return _best_of(first, ranked, wanted.limit)
 
 
 def _best_of(recalled: Recalled, ranked: Sequence[_Ranked], limit: int) -> Across:
-    """Put the best notes of all places into an answer."""
+    """Put the best notes of all places into an answer; `recalled` tells whether a bank has one."""
     best = sorted(ranked, key=lambda one: (one.note.weak, -one.rank))[:limit]
-    recalled = recalled._replace(answered=not best or not all(one.note.weak for one in best))
+    likely = any(one.note.relevance_score >= UNLIKELY for one in best)
+    recalled = recalled._replace(answered=recalled.answered or likely)
     return Across(recalled, best).after(0)
 
 

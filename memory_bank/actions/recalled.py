@@ -94,8 +94,13 @@ class Recalled(NamedTuple):
     notes: tuple[RecalledNote, ...]
     problem: str | None = None
     answered: bool = True
-    """Whether any note is more than a weak match."""
+    """Whether a note may answer: False if none was found, or surely none of them does."""
     notices: tuple[str, ...] = ()
     """How words of time restricted the answer, and what may be mistyped in the query."""
     rev: AsOf | None = None
     """The revision as of which the notes are; None for now."""
+
+    @property
+    def apart(self) -> bool:
+        """Whether weak notes are set apart: from others, or since none answers."""
+        return not self.answered or any(not note.weak for note in self.notes)

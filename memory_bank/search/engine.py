@@ -17,7 +17,7 @@ from memory_bank.retrievers.base import Matches, Question, Retriever, Scale, Sco
 from memory_bank.retrievers.keyword.analyzer import weighted_stems
 from memory_bank.retrievers.keyword.keyword_index import KeywordIndex
 from memory_bank.retrievers.vectors import DISABLED
-from memory_bank.search import candidates
+from memory_bank.search import candidates, likelihood
 from memory_bank.search.candidates import Accesses, Candidate, Stale, Trusted
 from memory_bank.search.fusion import Ranked, by_ranks
 from memory_bank.search.hits import Ranking, Reason
@@ -154,6 +154,18 @@ class Engine:
         ranked = sorted(shown, key=lambda one: (one.weak, -one.score, one.document, one.row))
         hits = self._hits(ranked[:limit], ranking, also=unit == "documents")
         return SearchResult(hits, used, results.reason)
+
+    def answers(self, question: Question, hits: Sequence[Hit]) -> bool:
+        """Tell whether a hit, of a search in the whole index, may answer a question.
+
+        False is right nine times in ten: no hit is likely, the index is no small one, and no
+        document has most of the question's rare words. `tests/benchmarks/verdicts.py` measures it.
+        """
+        if not hits or any(hit.score >= likelihood.UNLIKELY for hit in hits):
+            return bool(hits)
+        notes = cast("KeywordIndex", self._retrievers.get("notes"))
+        size, share = notes.coverage(question)
+        return size < likelihood.FEWEST or share >= likelihood.COVERED
 
     def word_counts(self, words: Collection[str]) -> tuple[int, dict[str, int]]:
         """Count all passages, and those that have each word: a stem, or a bigram."""

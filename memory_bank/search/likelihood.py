@@ -14,6 +14,12 @@ LEAST, LEAST_SHARE = 0.06, 0.25
 """Hits with a lower likelihood and a smaller share of a perfect match are left out."""
 STRONG = 0.2
 """Hits with a lower likelihood are set apart as weaker matches."""
+UNLIKELY = 0.1
+"""If no hit has at least this likelihood, nothing answers, as far as the next two allow that."""
+COVERED = 0.4
+"""Share of a question's words, by rarity, in one document that may answer, however unlikely."""
+FEWEST = 16
+"""Documents from which on that is said: with fewer, a likelihood says little."""
 BY_WORDS = (-5.14, 4.29, 0.96)
 BY_MEANING = (-3.98, 4.57, -0.49)
 """Coefficients: constant, share of a perfect match, logarithm of one plus the number of words."""

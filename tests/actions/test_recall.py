@@ -182,6 +182,50 @@ def test_a_successor_that_does_not_match_is_not_raised(
     assert [note.path for note in recall(bank, "cattle not pets").notes][:2] == ["new.md", "old.md"]
 
 
+def unrelated(folder: Path, number: int) -> None:
+    words = ["paint", "brush", "canvas", "colour", "frame", "light", "shade", "easel", "wall"]
+    for n in range(number):
+        text = " ".join(words[(n * k) % len(words)] for k in range(1, 40))
+        (folder / f"note{n}.md").write_text(f"# Note {n}\n\n{text}\n", encoding="utf-8")
+
+
+def test_of_a_small_bank_nothing_is_said_about_what_it_does_not_answer(
+    folder: Path, opening: Opening
+) -> None:
+    bank = opening(folder, memory__embedder="static")
+    remember(bank, "We chose CozoDB because KuzuDB was archived", tags=["architecture", "graph"])
+    for number in (0, 4, 9):
+        unrelated(folder, number)
+        answer = recall(bank, "graph database decision")
+        assert answer.notes[0].path.startswith("facts/we-chose-cozodb")
+        assert answer.answered
+
+
+def test_that_nothing_answers_is_said_of_a_search_in_the_whole_bank_only(
+    folder: Path, opening: Opening
+) -> None:
+    unrelated(folder, 30)
+    bank = opening(folder)
+    question = "a wall against neutrons"
+    answer = recall(bank, question)
+    assert answer.notes
+    assert (answer.answered, answer.apart) == (False, True)
+    assert recall(bank, f"{question} since:2000-01-01").answered
+    assert recall(bank, "canvas colour").answered
+
+
+def test_a_note_with_many_rare_words_of_a_question_may_answer_it(
+    folder: Path, opening: Opening
+) -> None:
+    unrelated(folder, 30)
+    rest = "\n\n".join(f"Paragraph {n} tells of {'other things and ' * 30}" for n in range(60))
+    long = f"# Long\n\nThe reactor.\n\n{rest}\n\nNeutrons.\n\n{rest}\n\nThe coolant pumps.\n"
+    (folder / "long.md").write_text(long, encoding="utf-8")
+    bank = opening(folder)
+    assert recall(bank, "a wall against neutrons").answered
+    assert not recall(bank, "a wall against protons").answered
+
+
 def test_of_a_chain_of_successors_the_last_that_matches_comes_first(
     folder: Path, opening: Opening
 ) -> None:

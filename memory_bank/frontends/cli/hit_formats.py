@@ -32,7 +32,7 @@ def paths(call: Call, answer: Recalled) -> None:
 def md(call: Call, answer: Recalled) -> None:
     """Print a numbered list with links; markup of the notes is escaped."""
     for rank, note in enumerate(answer.notes, 1):
-        if note.weak and (rank == 1 or not answer.notes[rank - 2].weak):
+        if answer.apart and note.weak and (rank == 1 or not answer.notes[rank - 2].weak):
             for line in [*([""] if rank > 1 else []), f"{WEAKER}:", ""]:
                 call.console.line(line)
         title = _escaped(headed(note.title, note.heading) or note.path)

@@ -46,7 +46,7 @@ def show(call: Call, answer: Recalled, shown: Shown) -> None:
     for place, hit in enumerate(hits):
         if place or shown.explain:
             call.console.line()
-        if hit.note.weak and not (place and hits[place - 1].note.weak):
+        if answer.apart and hit.note.weak and not (place and hits[place - 1].note.weak):
             call.console.line((WEAKER, "warn"))
         hit.show()
 
@@ -153,6 +153,7 @@ def _fit(call: Call, answer: Recalled, hits: Sequence[_Hit], shown: Shown) -> No
     remarks = sum(1 + len(notice) // call.console.columns for notice in answer.notices)
     remarks += (not answer.answered) + any(hit.note.weak for hit in hits)
     left = call.console.rows - _PROMPTS - remarks - sum(hit.rows + 1 for hit in hits) + 1
+    good = any(not hit.note.weak for hit in hits)
     most = [min(len(hit.snippet), _MOST_LINES) for hit in hits]
     if left < len(hits) or shown.explain or shown.also:
         for hit, lines in zip(hits, most, strict=True):
@@ -163,7 +164,7 @@ def _fit(call: Call, answer: Recalled, hits: Sequence[_Hit], shown: Shown) -> No
     left -= len(hits)
     for lines in range(2, _MOST_LINES + 1):
         for hit, longest in zip(hits, most, strict=True):
-            if left and lines <= longest and not (hit.note.weak and answer.answered):
+            if left and lines <= longest and not (hit.note.weak and good):
                 hit.lines, left = lines, left - 1
 
 

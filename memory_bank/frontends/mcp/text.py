@@ -55,13 +55,14 @@ def recalled(answer: Recalled, quotes: Quotes) -> str:
         head = f"{count(answer.result_count, 'note')}, best first ({how})"
     else:
         head = f"Nothing found ({how})"
-    head += "." if answer.answered else ": nothing in the bank answers this."
+    unanswered = answer.notes and not answer.answered
+    head += ": nothing in the bank answers this." if unanswered else "."
     if not answer.notes:
         head += " Try other or fewer words or filters."
     if answer.rev is not None:
         head += f" As of the commit {answer.rev.commit}, {quotes.inside(answer.rev.asked)}."
-    good = [_hit(quotes, note) for note in answer.notes if not note.weak]
-    weaker = [_hit(quotes, note) for note in answer.notes if note.weak]
+    good = [_hit(quotes, note) for note in answer.notes if not (answer.apart and note.weak)]
+    weaker = [_hit(quotes, note) for note in answer.notes if answer.apart and note.weak]
     hits = [*good, *(["Weaker matches:"] if weaker else []), *weaker]
     notices = (f"Notice: {quotes.inside(one_line(notice))}" for notice in answer.notices)
     return _answer_text(quotes, head, *notices, *hits, _problem(quotes, answer.problem))

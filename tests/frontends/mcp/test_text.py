@@ -39,7 +39,7 @@ def test_weaker_matches_are_set_apart_and_an_unanswered_question_is_said(bank: B
     assert "(lexical): nothing in the bank answers this. What stands in" in unanswered
     assert unanswered.splitlines()[1] == "Weaker matches:"
     nothing = text.recalled(answer._replace(notes=(), answered=False), Quotes())
-    assert nothing.startswith("Nothing found (lexical): nothing in the bank answers this. Try")
+    assert nothing.startswith("Nothing found (lexical). Try")
 
 
 def test_a_heading_is_said_once(bank: Bank) -> None:
