@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
+from memory_bank.actions.hook_answers import Quotes
+from memory_bank.actions.hook_context import prepare
 from memory_bank.actions.killed_sessions import end_killed
 from memory_bank.actions.session_compression import compress
 from memory_bank.actions.sessions import end_session
@@ -12,24 +14,30 @@ from memory_bank.errors import BadInput
 from memory_bank.sessions.queue import EventQueue
 
 
-def run(root: str, session_id: str, kind: str, tokens: tuple[int, int]) -> list[str]:
+def run(
+    root: str, session_id: str, kind: str, tokens: tuple[int, int], quotes: Quotes
+) -> list[str]:
     """Store a session's tokens, compress what waits, and end the session at its end.
 
     At the start of a session, what others have left is compressed too, and those whose programs
-    were killed are ended. Events that the client's model is to compress wait for the session's end.
-    Returns problems. Raises MemoryBankError.
+    were killed are ended. At both, what the next session is told is prepared. Events that the
+    client's model is to compress wait for the session's end. Returns problems.
+    Raises MemoryBankError.
     """
     with open_bank(root) as bank:
         _count(bank, session_id, tokens)
         if kind == "end":
             with suppress(BadInput):  # nothing of it was stored
                 end_session(bank, session_id)
+            prepare(bank, quotes)
             return []
         if kind != "start" and bank.settings.compression.mode == "client":
             return []  # the client's server, which can ask its model, does it at the end
         if kind != "start":
             return compress(bank, session_id).problems
-        return [*compress(bank).problems, *end_killed(bank, session_id)]
+        problems = [*compress(bank).problems, *end_killed(bank, session_id)]
+        prepare(bank, quotes)
+        return problems
 
 
 def _count(bank: Bank, session_id: str, tokens: tuple[int, int]) -> None:

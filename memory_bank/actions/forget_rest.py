@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from memory_bank import sqlite, sqlite_text
+from memory_bank.actions import hook_context
 from memory_bank.actions.forgotten import REBUILT, Removal
 from memory_bank.errors import MemoryBankError
 from memory_bank.layout import INDEX
@@ -23,6 +24,7 @@ def clean(run: Removal) -> None:
     _remove_copies(run)
     if run.dry_run:
         return
+    hook_context.remove(run.state)
     queue = EventQueue(run.state, run.bank.add_repaired)
     try:
         if queue.file.exists() and not queue.scrub():

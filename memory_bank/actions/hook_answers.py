@@ -12,6 +12,7 @@ from memory_bank.actions.hook_bank import HookBank
 from memory_bank.tokens import estimate
 
 if TYPE_CHECKING:
+    from memory_bank.actions.hook_context import Prepared
     from memory_bank.actions.recall import RecalledNote
 
 QUESTION = """\
@@ -77,14 +78,19 @@ def is_question(prompt: str) -> bool:
     return prompt.lstrip().startswith(QUESTION.partition("{")[0])
 
 
-def start_context(found: HookBank, session_id: str, quotes: Quotes) -> str:
+def start_context(
+    found: HookBank, session_id: str, quotes: Quotes, prepared: Prepared | None = None
+) -> str:
     """Return what an agent is told when its session starts, quoted; empty if that is nothing."""
+    if prepared is not None:
+        told = prepared.quoted and quotes.introduced(prepared.quoted)
+        return f"{prepared.before}{told}{prepared.after}"
     from memory_bank.actions.context import inject_context
     from memory_bank.bank import open_bank
 
     with open_bank(found.root) as bank:
-        told = inject_context(bank, found.project, session_id, quote=quotes.introduced)
-    return "" if told.empty else told.context
+        context = inject_context(bank, found.project, session_id, quote=quotes.introduced)
+    return "" if context.empty else context.context
 
 
 def prompt_context(found: HookBank, prompt: str, session_id: str, quotes: Quotes) -> str:

@@ -49,7 +49,7 @@ def find(folder: str) -> HookBank | None:
             return None
         if (kept := _kept(root)) is not None:
             return kept
-    if plain and root is None and not os.path.exists(_user_settings()):
+    if plain and root is None and not os.path.exists(user_settings()):
         return None
     return _found(folder, keep=plain and root is not None)
 
@@ -116,7 +116,8 @@ def project_name(folder: str) -> str:
     return name
 
 
-def _user_settings() -> str:
+def user_settings() -> str:
+    """Return the path of the user's settings."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return os.path.join(home, "memory-bank", "config.toml")
 
@@ -132,7 +133,7 @@ def _stamps(root: str) -> list[_Stamp]:
             break
     git = os.path.join(tree, ".git")
     settings = os.path.join(root, filenames.SETTINGS)
-    files = (_user_settings(), settings, git, os.path.join(git, "config"))
+    files = (user_settings(), settings, git, os.path.join(git, "config"))
     return [_stamp(file) for file in files]
 
 

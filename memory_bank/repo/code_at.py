@@ -56,6 +56,7 @@ class CodeAt:
         self._data: dict[str, bytes | None] = {}
         self._parsed: dict[Key, ParsedFile] = {}
         self._paths: dict[str, frozenset[str]] = {}
+        self._by_name: dict[str, dict[str, list[str]]] = {}
 
     def ids(self, wanted: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], str]:
         """Return the ids of the blobs of files, given as commit and path.
@@ -151,6 +152,14 @@ class CodeAt:
             self._paths[commit] = frozenset(listed)
         return self._paths[commit]
 
+    def _by_name_of(self, commit: str) -> Mapping[str, list[str]]:
+        """Return the paths of all files of a commit by their file names."""
+        if commit not in self._by_name:
+            found = self._by_name.setdefault(commit, {})
+            for path in self.paths(commit):
+                found.setdefault(path.rpartition("/")[2], []).append(path)
+        return self._by_name[commit]
+
     def _listed(self, commit: str) -> Iterable[str]:
         if commit == NOW:
             return git.files(self.tree) or ()
@@ -178,7 +187,8 @@ class CodeAt:
             return path
         if path.endswith(NOTE_SUFFIXES):
             return ""
-        ending = [one for one in self.paths(commit) if one.endswith(f"/{path}")]
+        same_name = self._by_name_of(commit).get(path.rpartition("/")[2], ())
+        ending = [one for one in same_name if one.endswith(f"/{path}")]
         return ending[0] if len(ending) == 1 else ""
 
     def named(self, commit: str, name: str) -> list[Place]:

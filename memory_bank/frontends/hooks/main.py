@@ -122,27 +122,33 @@ def _handled(name: str, bank: HookBank, event: HookEvent) -> str:
     if event.kind in ("compact", "stop", "end"):
         _follow(name, bank, event)
         return ""
-    git = ""
     if event.kind == "start":
-        from memory_bank.actions.hook_answers import git_of
-
-        git = git_of(bank)
+        return _started(name, bank, event)
     _open.append(capturing.queue_of(bank))
-    stored = capturing.capture(bank, _open[-1], event, git)
-    if stored.full or event.kind == "start":
+    if capturing.capture(bank, _open[-1], event).full:
         _follow(name, bank, event)
-    return _context(bank, event)
-
-
-def _context(bank: HookBank, event: HookEvent) -> str:
-    if event.kind not in ("start", "prompt"):
+    if event.kind != "prompt":
         return ""
     from memory_bank.actions import hook_answers
     from memory_bank.frontends.fencing import Quotes
 
-    if event.kind == "start":
-        return hook_answers.start_context(bank, event.session_id, Quotes())
     return hook_answers.prompt_context(bank, event.prompt, event.session_id, Quotes())
+
+
+def _started(name: str, bank: HookBank, event: HookEvent) -> str:
+    """Store that a session started, and return what its agent is told."""
+    from memory_bank.actions import hook_answers, hook_context
+    from memory_bank.frontends.fencing import Quotes
+
+    prepared = hook_context.read(bank)
+    git = prepared.git if prepared else hook_answers.git_of(bank)
+    _open.append(capturing.queue_of(bank))
+    others_wait = bool(_open[-1].waiting())
+    stored = capturing.capture(bank, _open[-1], event, git)
+    _follow(name, bank, event)
+    if others_wait or stored.captured is None or not stored.captured.new_session:
+        prepared = None
+    return hook_answers.start_context(bank, event.session_id, Quotes(), prepared)
 
 
 def _follow(name: str, bank: HookBank, event: HookEvent) -> None:
@@ -162,6 +168,7 @@ def _follow(name: str, bank: HookBank, event: HookEvent) -> None:
 def _after(args: Sequence[str], place: _Place) -> None:
     """Do what `_follow` started this process for."""
     from memory_bank.actions import after_hook
+    from memory_bank.frontends.fencing import Quotes
 
     client = load(args[0])
     given = json.loads(args[2])
@@ -170,7 +177,7 @@ def _after(args: Sequence[str], place: _Place) -> None:
     if client and given["transcript"]:
         with suppress(OSError):  # some programs write it late, or not at all
             tokens = client.tokens(given["transcript"])
-    for problem in after_hook.run(given["root"], given["session"], given["kind"], tokens):
+    for problem in after_hook.run(given["root"], given["session"], given["kind"], tokens, Quotes()):
         _log(args, problem, place)
 
 
