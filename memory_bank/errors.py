@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import errno
+from collections.abc import Iterator, Mapping
 from copy import copy
 from typing import Self
 
@@ -134,3 +135,51 @@ class SharedUnavailable(MemoryBankError):
     def __init__(self, message: str, hint: str = "", reason: str = "shared_unreachable") -> None:
         super().__init__(message, hint)
         self.reason = reason
+
+
+class Exhausted(MemoryBankError):
+    """The machine has no memory or no thread left for the work; nothing is damaged."""
+
+
+_NO_MEMORY = (
+    "cannot allocate memory", "failed to map segment", "out of memory", "os error 12", "code: 12,"
+)  # fmt: skip
+_NO_THREAD = ("can't start new thread", "failed to spawn", "os error 11", "code: 11,")
+"""Words in errors of libraries, in lower case."""
+_TOLD_BY_WORDS = frozenset({"ImportError", "PanicException", "RuntimeError", "ValueError"})
+_MOST_CAUSES = 20
+
+
+def exhausted(error: BaseException) -> Exhausted | None:
+    """Return a plain error if memory or threads ran out, also as the cause; else None."""
+    for one in _causes(error):
+        said = str(one).lower() if type(one).__name__ in _TOLD_BY_WORDS else ""
+        number = one.errno if isinstance(one, OSError) else 0
+        if (
+            isinstance(one, MemoryError)
+            or number == errno.ENOMEM
+            or any(words in said for words in _NO_MEMORY)
+        ):
+            return Exhausted(
+                "this machine has no memory left for it",
+                "end other programs, or allow more memory (ulimit -v, or the container's limit)",
+            )
+        if any(words in said for words in _NO_THREAD):
+            return Exhausted(
+                "this machine allows no further thread or process",
+                "end other programs, or allow more of them (ulimit -u, or the container's limit)",
+            )
+    return None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, what caused it, and the members of a group, of which there may be cycles."""
+    waiting, seen = [error], list[BaseException]()
+    while waiting and len(seen) < _MOST_CAUSES:
+        one = waiting.pop()
+        if any(one is other for other in seen):
+            continue
+        seen.append(one)
+        yield one
+        waiting += filter(None, (one.__cause__, one.__context__))
+        waiting += one.exceptions if isinstance(one, BaseExceptionGroup) else ()

@@ -42,10 +42,11 @@ _TRIES = 20
 _GONE, _CANT_OPEN = "SQLITE_IOERR_DELETE_NOENT", "SQLITE_CANTOPEN"
 _CHUNK = 512
 """Maximum number of values in one statement; SQLite plans and caches shorter ones better."""
+_NO_MEMORY = frozenset({"SQLITE_IOERR_SHMMAP", "SQLITE_IOERR_NOMEM", "SQLITE_NOMEM"})
 _UNREADABLE = frozenset(
     [
         "SQLITE_IOERR", "SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_FSTAT",
-        "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE", "SQLITE_IOERR_SHMMAP",
+        "SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE",
         _GONE, "SQLITE_READONLY_DBMOVED",
     ]
 )  # fmt: skip
@@ -202,6 +203,11 @@ def guarded(file: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         code = getattr(error, "sqlite_errorname", "")  # not all have one
+        if code in _NO_MEMORY:
+            raise StorageFailed(
+                f"{file}: the system gives no memory to read it ({code})",
+                "end other programs, or allow more memory; a network share may give none at all",
+            ) from error
         if code in _UNREADABLE or any(word in str(error).lower() for word in _DAMAGE):
             raise IndexDamaged(f"{file} is damaged: {error}", "it is rebuilt") from error
         if code == _CANT_OPEN and _vanished(file):

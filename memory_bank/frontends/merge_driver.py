@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from memory_bank.errors import BadInput, MemoryBankError
+from memory_bank.errors import BadInput, MemoryBankError, exhausted
 
 MERGED, CONFLICT, WRONG_USE = 0, 1, 2
 _FILES = 3
@@ -94,7 +94,8 @@ def _merged(asked: Asked) -> int:
 
 def _fallen_back(asked: Asked, error: BaseException) -> int:
     """Let git merge the file and say why; return 1."""
-    reason = error.message if isinstance(error, MemoryBankError) else f"{type(error).__name__}"
+    known = error if isinstance(error, MemoryBankError) else exhausted(error)
+    reason = known.message if known else type(error).__name__
     _say(f"memory-bank: {_name(asked)}: not merged as a note: {reason}")
     try:
         from memory_bank.actions import merge_driver

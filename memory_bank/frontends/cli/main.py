@@ -11,7 +11,14 @@ from contextlib import contextmanager
 from itertools import pairwise
 from types import FrameType
 
-from memory_bank.errors import BadInput, FileNotFound, MemoryBankError, NoteNotFound, SymbolNotFound
+from memory_bank.errors import (
+    BadInput,
+    FileNotFound,
+    MemoryBankError,
+    NoteNotFound,
+    SymbolNotFound,
+    exhausted,
+)
 from memory_bank.frontends.cli import click_adapter
 from memory_bank.frontends.cli.call import Interrupted
 from memory_bank.frontends.cli.console import Console, prepare_streams
@@ -43,7 +50,7 @@ def run(args: list[str]) -> int:
         return 0  # the reader closed the pipe
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else _FAILED
-    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  (the outermost frame)
+    except BaseException as error:  # noqa: BLE001  (the outermost frame; a library's panic is no Exception)
         return _report_error(error, args)
     finally:
         _close_stdout()
@@ -51,6 +58,8 @@ def run(args: list[str]) -> int:
 
 def _report_error(error: BaseException, args: list[str]) -> int:
     """Print an error on stderr, as JSON with `--json`; return the exit code."""
+    if not isinstance(error, MemoryBankError):
+        error = exhausted(error) or error
     code = next((code for kind, code in _CODES if isinstance(error, kind)), _FAILED)
     name, message, hint = _error_fields(error)
     if os.environ.get("MEMORY_BANK_DEBUG") == "1":

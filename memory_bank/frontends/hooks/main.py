@@ -18,7 +18,7 @@ from typing import Any
 from memory_bank.actions import capture as capturing
 from memory_bank.actions.capture import HookEvent
 from memory_bank.actions.hook_bank import HookBank, find
-from memory_bank.errors import MemoryBankError
+from memory_bank.errors import MemoryBankError, exhausted
 from memory_bank.filenames import above
 
 AFTER = "--after"
@@ -64,10 +64,17 @@ def run(args: Sequence[str]) -> int:
     except _Refused as error:
         _log(names, str(error), place)
     except OSError as error:
-        _log(names, f"{type(error).__name__}: {error.strerror or ''}", place)
+        plain = exhausted(error)
+        said = plain.message if plain else f"{type(error).__name__}: {error.strerror or ''}"
+        _log(names, said, place)
     except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001  (the outermost frame)
         # no text of the error: it may quote what the agent did
-        _log(names, f"unexpected {type(error).__name__} at {_line(error)}", place)
+        plain = exhausted(error)
+        _log(
+            names,
+            plain.message if plain else f"unexpected {type(error).__name__} at {_line(error)}",
+            place,
+        )
     return 0
 
 

@@ -22,7 +22,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
 from memory_bank import __version__
-from memory_bank.errors import MemoryBankError, NoBank
+from memory_bank.errors import MemoryBankError, NoBank, exhausted
 from memory_bank.frontends import lsp
 from memory_bank.frontends.lsp.banks import Banks, OpenBank
 from memory_bank.frontends.lsp.buffers import Buffers, Editor, file_at, is_note
@@ -146,21 +146,26 @@ class NotesServer(LanguageServer):
 
         An error of a change, which has CHANGE_SECONDS, is raised as Refused; others are logged.
         """
-        running = asyncio.get_running_loop().run_in_executor(self._pool, self._counted, work)
+        running = None
         try:
+            running = asyncio.get_running_loop().run_in_executor(self._pool, self._counted, work)
             return await asyncio.wait_for(asyncio.shield(running), seconds)
         except TimeoutError:
-            running.add_done_callback(_ignore)
+            if running is not None:
+                running.add_done_callback(_ignore)
             if seconds == CHANGE_SECONDS:
                 raise Refused("the notes are still being indexed; try again") from None
             return empty
         except NoBank:
             return empty
-        except MemoryBankError as error:
-            message = f"{error.message}; {error.hint}" if error.hint else error.message
+        except Exception as error:
+            known = error if isinstance(error, MemoryBankError) else exhausted(error)
+            if known is None:
+                raise
+            message = f"{known.message}; {known.hint}" if known.hint else known.message
             if seconds == CHANGE_SECONDS:
                 raise Refused(message) from error
-            _log.warning("%s: %s", error.code, message)
+            _log.warning("%s: %s", known.code, message)
             return empty
 
     def _counted(self, work: Callable[[], Answer]) -> Answer:

@@ -34,8 +34,10 @@ from mcp_types import (
 )
 
 from memory_bank import __version__
+from memory_bank.errors import exhausted
 from memory_bank.frontends.mcp import prompts, resources, roots, stdio_transport
 from memory_bank.frontends.mcp.notifications import Changes
+from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.mcp.toolbox import Toolbox
 from memory_bank.serving.background import Background
 from memory_bank.serving.shared_bank import SharedBank
@@ -106,16 +108,18 @@ class MemoryServer(MCPServer[Background]):
         self, name: str, arguments: dict[str, Any], context: Context[Background, Any] | None = None
     ) -> CallToolResult:
         """Run a tool; raise ToolError with a hint for the agent."""
-        tools = await to_thread.run_sync(lambda: self.toolbox.tools)
-        tool = tools.get(name)
-        if tool is None or context is None:
-            raise ToolError(f"there is no tool {name[:60]!r}; there are: {', '.join(tools)}")
         try:
+            tools = await to_thread.run_sync(lambda: self.toolbox.tools)
+            tool = tools.get(name)
+            if tool is None or context is None:
+                raise ToolError(f"there is no tool {name[:60]!r}; there are: {', '.join(tools)}")
             return await tool.run(self.shared, arguments, context, self.hide)
         except (ToolError, MCPError):
             raise
         except Exception as error:  # the outermost frame: details go to stderr, not to the agent
-            raise UnexpectedToolError(_FAULT.format(tool.name)) from error
+            if plain := exhausted(error):
+                raise ToolError(failed(plain, self.hide)) from error
+            raise UnexpectedToolError(_FAULT.format(name)) from error
 
     async def list_resources(self) -> list[Resource]:
         """Return the resources, among them the most recently changed notes."""
@@ -136,6 +140,8 @@ class MemoryServer(MCPServer[Background]):
         except (ResourceError, MCPError):
             raise
         except Exception as error:  # the outermost frame
+            if plain := exhausted(error):
+                raise ResourceError(failed(plain, self.hide)) from error
             raise UnexpectedResourceError(_FAULT.format("resources/read")) from error
         return [ReadResourceContents(content=text, mime_type=kind)]
 

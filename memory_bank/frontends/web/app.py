@@ -40,6 +40,7 @@ def application(site: Site, guard: Guard) -> ASGIApp:
         exception_handlers={
             MemoryBankError: pages.known,
             HTTPException: pages.http,
+            **dict.fromkeys((MemoryError, RuntimeError, OSError), pages.exhausted),
             Exception: pages.unknown,
         },
         lifespan=running,

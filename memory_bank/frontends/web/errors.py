@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from memory_bank import errors
 from memory_bank.errors import MemoryBankError
@@ -31,6 +31,7 @@ STATUS: dict[type[Exception], int] = {
     errors.IndexDamaged: 500,
     errors.EmbedderUnavailable: 503,
     errors.SharedUnavailable: 503,
+    errors.Exhausted: 503,
 }
 """The status of each class of errors; a subclass has that of its nearest base."""
 _NEXT = {
@@ -81,6 +82,13 @@ class ErrorPages:
         response = await self.refusal(request, error.status_code, what, hint)
         response.headers.update(error.headers or {})
         return response
+
+    async def exhausted(self, _: Request, error: Exception) -> Response:
+        """Return a text if memory or threads ran out, since a page needs some; else raise."""
+        plain = errors.exhausted(error)
+        if plain is None:
+            raise error
+        return PlainTextResponse(f"{plain.message}\n{plain.hint}\n", status_of(plain))
 
     async def unknown(self, request: Request, _: Exception) -> Response:
         """Return the page of a fault of ours, which the server logs."""

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank import actions
-from memory_bank.errors import MemoryBankError
+from memory_bank.errors import MemoryBankError, exhausted
 from memory_bank.serving.background import Background
 from memory_bank.serving.shared_bank import SharedBank
 
@@ -74,9 +74,12 @@ class Health:
                 found = actions.lint.lint(bank)
         except MemoryBankError as error:
             problem = error.message
-        except Exception:  # noqa: BLE001  (the outermost frame of a thread)
-            _log.exception("the rules failed")
-            problem = "the rules failed by an error of the server, which is logged there"
+        except Exception as error:  # noqa: BLE001  (the outermost frame of a thread)
+            if plain := exhausted(error):
+                problem = plain.message
+            else:
+                _log.exception("the rules failed")
+                problem = "the rules failed by an error of the server, which is logged there"
         now = time.monotonic()
         with self._lock:
             counts = Counter[str](one.severity for one in found)

@@ -12,7 +12,7 @@ from pathlib import Path
 import tantivy
 from tantivy import Document, Query, SchemaBuilder
 
-from memory_bank.errors import IndexDamaged, StorageFailed
+from memory_bank.errors import IndexDamaged, StorageFailed, exhausted
 from memory_bank.retrievers.base import Entry, Matches, Question, Scope, Unit
 from memory_bank.retrievers.keyword.checksums import ChecksumVerifier, Signature
 from memory_bank.retrievers.keyword.compaction import in_small_segments, large_merge_is_due
@@ -233,7 +233,7 @@ class KeywordIndex:
 
 @contextmanager
 def _guarded(folder: Path) -> Iterator[None]:
-    """Convert tantivy's errors to IndexDamaged or StorageFailed.
+    """Convert tantivy's errors to Exhausted, StorageFailed or IndexDamaged.
 
     A damaged file can make it panic; pyo3's PanicException is not an Exception and not importable.
     """
@@ -243,8 +243,12 @@ def _guarded(folder: Path) -> Iterator[None]:
         if "No space left" in str(error) or "Permission denied" in str(error):
             reason = f"{folder} can't be written: {error}"
             raise StorageFailed(reason, "free some space, or check its permissions") from error
+        if plain := exhausted(error):
+            raise plain from error
         raise IndexDamaged(f"{folder} is damaged: {error}", "it is rebuilt") from error
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
+        if plain := exhausted(error):
+            raise plain from error
         raise IndexDamaged(f"{folder} is damaged: {error}", "it is rebuilt") from error

@@ -77,3 +77,26 @@ def test_a_fault_of_ours_shows_nothing_of_the_inside(client: TestClient) -> None
 
 def test_a_secret_is_no_ordinary_input() -> None:
     assert status_of(SecretFound("a key")) == 422
+
+
+def test_memory_or_threads_that_run_out_are_a_plain_text(
+    project: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Exhausted(Broken):
+        def routes(self) -> list[Route]:
+            async def memory(_: Request) -> Response:
+                raise MemoryError
+
+            async def thread(_: Request) -> Response:
+                raise RuntimeError("can't start new thread")
+
+            return [Route("/memory", memory), Route("/thread", thread)]
+
+    site = Exhausted(SharedBank(str(project)))
+    client = TestClient(application(site, Guard(["testserver"], None)))
+    for page in ("memory", "thread"):
+        answer = client.get(f"/{page}")
+        assert answer.status_code == 503
+        assert "this machine" in answer.text
+        assert "content-security-policy" in answer.headers
+    assert "Traceback" not in caplog.text
