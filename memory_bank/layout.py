@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from stat import S_ISDIR
@@ -145,6 +145,13 @@ class Layout:
         with suppress(OSError):  # it is said again then
             told.write_text(theirs, encoding="utf-8")
         return True
+
+    def spare(self) -> Iterator[Layout]:
+        """Yield the bank with its index elsewhere on this machine, for a disk that is full."""
+        name = _cache_name(self.root)
+        yield Layout(self.root, user_folder("cache") / name, ids=self.ids)
+        with suppress(StorageFailed):
+            yield Layout(self.root, temporary_folder() / name, ids=self.ids)
 
     def unused_indices(self) -> list[Path]:
         """Return the folders of derived files of this bank that are not in use."""

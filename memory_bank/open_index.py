@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from memory_bank import note_files
 from memory_bank.activity.logs import Logs
 from memory_bank.config import Settings
+from memory_bank.errors import StorageFailed
 from memory_bank.index.index import Index, discard, empty
 from memory_bank.index.reopening import ReopenedIndex
 from memory_bank.layout import LEFT_ALONE, Layout
@@ -17,7 +21,15 @@ from memory_bank.notes.source import NotesSource
 from memory_bank.repairs import MANIFEST, Reports
 
 if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
+
     from memory_bank.search.engine import Engine
+
+Result = TypeVar("Result")
+
+_MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of a random name is made in it, for this user)
+"""A file system in memory, which Linux has."""
+_FULL = "the disk of the index is full: until there is space, it is in {}"
 
 
 class View:
@@ -70,7 +82,28 @@ class OpenIndex(ReopenedIndex[View]):
         self.logs = logs
         self._repairs = repairs
         self._notices = notices
+        self._spare = False
+        """Whether the index is elsewhere, since the disk of its own place is full."""
+        self._memory: TemporaryDirectory[str] | None = None
         self._view: View | None = None
+
+    def read(self, ask: Callable[[View], Result]) -> Result:
+        """Query the index as `ReopenedIndex` does; if its disk is full, one that is elsewhere."""
+        with self.lock:
+            try:
+                return super().read(ask)
+            except StorageFailed as error:
+                if self._spare or not _is_full(error):
+                    raise
+                for place in self._elsewhere():
+                    self._drop()
+                    self.layout, self._spare = place, True
+                    with suppress(StorageFailed):
+                        found = super().read(ask)
+                        self._notices.add_once(_FULL.format(place.index))
+                        return found
+                self.close()
+                raise
 
     def opened(self) -> View:
         """Return the index, opened again when its files were deleted or replaced."""
@@ -115,6 +148,10 @@ class OpenIndex(ReopenedIndex[View]):
     def close(self) -> None:
         """Let go of all files; they are opened again when they are needed."""
         self._drop()
+        self._spare = False
+        if self._memory is not None:
+            self._memory.cleanup()
+            self._memory = None
         self.source.close()
 
     def rebuild(self) -> None:
@@ -125,12 +162,35 @@ class OpenIndex(ReopenedIndex[View]):
 
     def _make_folder(self) -> None:
         """Make the folder of derived files, where it belongs now; say once if that is elsewhere."""
-        self.layout = self.layout.renewed()
+        if not self._spare:
+            self.layout = self.layout.renewed()
         self.layout.make_index()
         if self.layout.first_left_alone():
             self._notices.add(LEFT_ALONE)
+
+    def _elsewhere(self) -> Iterator[Layout]:
+        """Yield other places for the index: the last one is in memory, until it is closed."""
+        yield from self.layout.spare()
+        if _MEMORY.is_dir():
+            from tempfile import TemporaryDirectory  # start-up: few need it
+
+            with suppress(OSError):
+                self._memory = TemporaryDirectory(prefix="memory-bank-", dir=_MEMORY)
+                yield Layout(self.layout.root, Path(self._memory.name, "index"))
 
     def _drop(self) -> None:
         if self._view is not None:
             self._view.index.close()
             self._view = None
+
+
+def _is_full(error: BaseException) -> bool:
+    """Tell whether an error is that of a full disk, by what caused it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        number = cause.errno if isinstance(cause, OSError) else 0
+        said = str(cause)
+        if number in (errno.ENOSPC, errno.EDQUOT) or "No space left" in said or "is full" in said:
+            return True
+        cause = cause.__cause__
+    return False

@@ -43,6 +43,9 @@ _GONE, _CANT_OPEN = "SQLITE_IOERR_DELETE_NOENT", "SQLITE_CANTOPEN"
 _CHUNK = 512
 """Maximum number of values in one statement; SQLite plans and caches shorter ones better."""
 _NO_MEMORY = frozenset({"SQLITE_IOERR_SHMMAP", "SQLITE_IOERR_NOMEM", "SQLITE_NOMEM"})
+_NO_ROOM = frozenset({"SQLITE_IOERR_SHMOPEN", "SQLITE_IOERR_SHMSIZE"})
+"""Error codes of a disk that is full, too: the file beside it of 32 kB can't be made."""
+_LEAST_FREE = 100_000
 _UNREADABLE = frozenset(
     [
         "SQLITE_IOERR", "SQLITE_IOERR_READ", "SQLITE_IOERR_SHORT_READ", "SQLITE_IOERR_FSTAT",
@@ -208,6 +211,8 @@ def guarded(file: Path) -> Iterator[None]:
                 f"{file}: the system gives no memory to read it ({code})",
                 "end other programs, or allow more memory; a network share may give none at all",
             ) from error
+        if code in _NO_ROOM and _is_full(file):
+            raise StorageFailed(f"{file}: the disk is full ({code})", "free some space") from error
         if code in _UNREADABLE or any(word in str(error).lower() for word in _DAMAGE):
             raise IndexDamaged(f"{file} is damaged: {error}", "it is rebuilt") from error
         if code == _CANT_OPEN and _vanished(file):
@@ -219,6 +224,16 @@ def guarded(file: Path) -> Iterator[None]:
         ) from error
     except sqlite3.DatabaseError as error:
         raise IndexDamaged(f"{file} is damaged: {error}", "it is rebuilt") from error
+
+
+def _is_full(file: Path) -> bool:
+    """Tell whether the disk of a file has hardly any free space."""
+    from shutil import disk_usage  # start-up: few disks are full
+
+    try:
+        return disk_usage(file.parent).free < _LEAST_FREE
+    except OSError:
+        return False
 
 
 def _vanished(file: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -109,16 +110,38 @@ def test_an_index_that_finds_no_space_is_finished_later(
     assert compare(bank).differences == ()
 
 
-def test_a_new_index_that_finds_no_space_says_so(
-    bank: Bank, small_disk: Path, opening: Opening
+@pytest.mark.parametrize("full_too", [(), ("CACHE",), ("CACHE", "TMP", "STATE")], ids=str)
+@pytest.mark.parametrize("left", [0, 30_000, 400_000])
+def test_without_an_index_a_full_disk_still_gives_an_answer(
+    bank: Bank,
+    small_disk: Path,
+    opening: Opening,
+    monkeypatch: pytest.MonkeyPatch,
+    full_too: tuple[str, ...],
+    left: int,
 ) -> None:
     bank.close()
     subprocess.run(["rm", "-rf", str(bank.layout.index)], check=True)
-    with full(small_disk), pytest.raises(StorageFailed) as caught:
-        recall(bank, "kestrel")
-    assert caught.value.hint
-    assert recall(bank, "kestrel").notes[0].path == "a.md"
-    assert compare(bank).differences == ()
+    for name in full_too:
+        (small_disk / name).mkdir()
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(small_disk / name))
+    temporary = small_disk / "TMP" if "TMP" in full_too else small_disk.parent
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    with full(small_disk, left):
+        ours = opening(bank.layout.root)
+        found = recall(ours, "kestrel")
+        assert found.notes[0].path == "a.md"
+        index = ours.layout.index
+        if not index.is_relative_to(small_disk):
+            assert any("the disk of the index is full" in one for one in ours.take_notices())
+        assert recall(ours, "words words").notes
+        ours.close()
+        in_memory = "TMP" in full_too and not index.is_relative_to(small_disk)
+        assert index.exists() == (not in_memory)
+    again = opening(bank.layout.root)
+    assert recall(again, "kestrel").notes[0].path == "a.md"
+    assert again.layout.index == bank.layout.root / ".index"
+    assert compare(again).differences == ()
 
 
 def test_accesses_that_can_not_be_counted_do_not_stop_the_answer(

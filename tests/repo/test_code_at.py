@@ -33,7 +33,9 @@ def test_a_file_is_found_by_the_end_of_its_path_if_only_one_has_it(tmp_path: Pat
 def test_the_time_of_a_citation_does_not_grow_with_the_repository(tmp_path: Path) -> None:
     def took(files: int) -> float:
         code = CodeAt(tmp_path, ParseCache(tmp_path / "parses.db", parsing.VERSION), max_bytes=1000)
-        code._paths["HEAD"] = frozenset(f"src/{number}/module{number}.py" for number in range(files))
+        code._paths["HEAD"] = frozenset(
+            f"src/{number}/module{number}.py" for number in range(files)
+        )
         names = [f"lib/ghost{number}.py" for number in range(500)]
         code._ids.update({("HEAD", name): "" for name in names})
         code.file_named("HEAD", names[0])
