@@ -27,6 +27,8 @@ class AffectedSymbol(NamedTuple):
     symbol: SymbolShown
     called_by: tuple[CallShown, ...]
     """Calls of it, without those of tests."""
+    unclear_callers: int
+    """The number of others that call something of its name; what they mean is not known."""
     notes: tuple[CitingNote, ...]
     access_count: int
     """Before this answer."""
@@ -105,12 +107,14 @@ def _symbols(
     graph = code.relations().calls
     found = []
     for row in rows:
-        calls = [call for call in graph.callers(row) if _is_code(call.caller)]
+        callers = graph.callers(row)
+        calls = [call for call in callers.known if _is_code(call.caller)]
         access = accesses.get(row.id)
         found.append(
             AffectedSymbol(
                 symbol=symbol_shown(row),
                 called_by=callers_shown(left.first(f"callers of {row.symbol.qualified}", calls)),
+                unclear_callers=callers.unclear,
                 notes=cited.symbols.get(row.id, ()),
                 access_count=access.times if access else 0,
             )

@@ -67,7 +67,9 @@ class CallShown(NamedTuple):
     path: str | None
     line: int | None
     how: str | None
-    """How the call was resolved: `same file`, `imported file`, `only symbol of that name`."""
+    """How the call was resolved: `same file`, `imported file` or `inherited`."""
+    alike: int = 0
+    """The number of symbols of that name, if it is not known which one is meant."""
 
 
 class SymbolDetails(NamedTuple):
@@ -78,6 +80,8 @@ class SymbolDetails(NamedTuple):
     fingerprint: str
     calls: tuple[CallShown, ...]
     called_by: tuple[CallShown, ...]
+    unclear_callers: int
+    """The number of others that call something of its name; what they mean is not known."""
     access_count: int
     """Before this answer."""
     last_accessed_at: str
@@ -158,12 +162,14 @@ def details_of(code: Codebase, row: SymbolRow) -> SymbolDetails:
     """Return a symbol of the table with its calls and its callers."""
     graph = code.relations().calls
     access = code.accesses([row.id]).get(row.id)
+    callers = graph.callers(row)
     return SymbolDetails(
         symbol=symbol_shown(row),
         doc=row.symbol.doc,
         fingerprint=row.symbol.fingerprint,
         calls=tuple(map(_called, graph.callees(row))),
-        called_by=callers_shown(graph.callers(row)),
+        called_by=callers_shown(callers.known),
+        unclear_callers=callers.unclear,
         access_count=access.times if access else 0,
         last_accessed_at=iso_of(access.last) if access else "",
         problem=None,
@@ -234,7 +240,7 @@ def _forms(root: Path, given: str) -> Iterator[str]:
 
 def _called(one: Callee) -> CallShown:
     if one.called is None:
-        return CallShown(one.written, None, None, None, None, None)
+        return CallShown(one.written, None, None, None, None, None, one.alike)
     return CallShown(one.written, *_place_of(one.called), one.how)
 
 

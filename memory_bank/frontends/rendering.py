@@ -123,6 +123,17 @@ def count(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
+def resolved_to(alike: int) -> str:
+    """Return what is known of a call that is not resolved, by the symbols of its name."""
+    return f"{count(alike, 'symbol')} of that name" if alike else "not in this code"
+
+
+def unclear(callers: int) -> str:
+    """Return what is known of callers of something of a symbol's name."""
+    verb = "calls" if callers == 1 else "call"
+    return f"{callers:,} more {verb} something of that name, which may be another"
+
+
 def with_former_names(shown: object) -> object:
     """Add fields under their former names, which stay valid for one version."""
     if isinstance(shown, dict) and "repaired" in shown:

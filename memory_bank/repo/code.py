@@ -8,6 +8,10 @@ KINDS = ("function", "class", "method", "constant", "interface", "enum", "type",
 """What a symbol may be; `module` is also a namespace, `type` also a struct or an alias."""
 
 
+EXAMPLE = "doctest"
+"""The framework of tests that are examples in doc texts."""
+
+
 class Symbol(NamedTuple):
     """A named definition in a file."""
 
@@ -25,8 +29,13 @@ class Symbol(NamedTuple):
     """The line after its last."""
     fingerprint: str
     """Hex digits that change with its code, not with its place, layout or comments."""
+    bases: str = ""
+    """The names of what the type around it extends or implements, separated by blanks."""
     calls: tuple[str, ...] = ()
-    """The names that it calls, as written (`self.store.create`), each once, in order."""
+    """The names that it calls, as written (`self.store.create`), each once, in order.
+
+    `.create` is a method of an object that has no name.
+    """
 
     @property
     def name(self) -> str:
@@ -42,6 +51,9 @@ class Import(NamedTuple):
     names: tuple[str, ...]
     """The names that are taken from it; empty for all of it."""
     line: int
+    bound: tuple[str, ...] = ()
+    """What these are called in the file, if another name; without `names`, what all of it is
+    called there (`import a as b`), or nothing if its names need no other (`from a import *`)."""
 
 
 class Intent(NamedTuple):

@@ -30,7 +30,7 @@ CREATE TABLE symbols (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
     sym TEXT NOT NULL, qualified TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
     signature TEXT NOT NULL, doc TEXT NOT NULL, line INTEGER NOT NULL, end_line INTEGER NOT NULL,
-    fingerprint TEXT NOT NULL, calls TEXT NOT NULL, test INTEGER NOT NULL
+    fingerprint TEXT NOT NULL, bases TEXT NOT NULL, calls TEXT NOT NULL, test INTEGER NOT NULL
 );
 CREATE INDEX symbols_file ON symbols (file);
 CREATE INDEX symbols_sym ON symbols (sym);
@@ -43,7 +43,7 @@ CREATE TABLE calls (
 CREATE INDEX calls_symbol ON calls (symbol);
 CREATE TABLE imports (
     file INTEGER NOT NULL REFERENCES files ON DELETE CASCADE,
-    target TEXT NOT NULL, names TEXT NOT NULL, line INTEGER NOT NULL
+    target TEXT NOT NULL, names TEXT NOT NULL, line INTEGER NOT NULL, bound TEXT NOT NULL
 );
 CREATE INDEX imports_file ON imports (file);
 CREATE TABLE tests (
@@ -60,14 +60,15 @@ CREATE TABLE test_calls (
 ) WITHOUT ROWID;
 CREATE INDEX test_calls_test ON test_calls (test)
 """
-_VERSION = 2
+_VERSION = 3
 _GENERATION = "generation"
 SEPARATOR = re.compile(r"::|\??->|[?!&]?\.|[\\#]")
 """What stands between the parts of a name in a call, such as `::`, `?.` and `->`."""
 
 _SYMBOL = (
     "SELECT s.id, s.sym, f.path, f.language, s.test, s.qualified, s.kind, s.signature, s.doc,"
-    " s.line, s.end_line, s.fingerprint, s.calls FROM symbols AS s JOIN files AS f ON f.id = s.file"
+    " s.line, s.end_line, s.fingerprint, s.bases, s.calls"
+    " FROM symbols AS s JOIN files AS f ON f.id = s.file"
 )
 _TEST = (
     "SELECT t.id, t.sym, f.path, f.language, t.title, t.snippet, t.line, t.end_line, t.framework,"
@@ -215,7 +216,7 @@ def _insert(base: sqlite.Connection, file: FileRow) -> None:
         *fields, calls = one
         row = base.execute(
             "INSERT INTO symbols (file, sym, name, test, qualified, kind, signature, doc, line,"
-            " end_line, fingerprint, calls) VALUES (?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " end_line, fingerprint, bases, calls) VALUES (?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (number, one.name, _is_in(one.qualified, tests), *fields, _text(calls)),
         ).lastrowid
         called = ((name, row) for name in {last_part(call) for call in calls})
@@ -230,8 +231,11 @@ def _insert(base: sqlite.Connection, file: FileRow) -> None:
         called = ((name, row) for name in {last_part(call) for call in calls})
         base.executemany("INSERT INTO test_calls VALUES (?, ?)", called)
     base.executemany(
-        "INSERT INTO imports VALUES (?, ?, ?, ?)",
-        ((number, one.target, _text(one.names), one.line) for one in parsed.imports),
+        "INSERT INTO imports VALUES (?, ?, ?, ?, ?)",
+        (
+            (number, one.target, _text(one.names), one.line, _text(one.bound))
+            for one in parsed.imports
+        ),
     )
 
 

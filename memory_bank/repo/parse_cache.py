@@ -95,7 +95,7 @@ def _parsed(text: str) -> ParsedFile | None:
         return ParsedFile(
             language,
             tuple(_with_calls(Symbol, row) for row in symbols),
-            tuple(Import(target, tuple(names), line) for target, names, line in imports),
+            tuple(_import(row) for row in imports),
             tuple(_with_calls(Intent, row) for row in tests),
             doc,
             problem,
@@ -103,6 +103,11 @@ def _parsed(text: str) -> ParsedFile | None:
         )
     except (TypeError, ValueError):
         return None
+
+
+def _import(row: Sequence[Any]) -> Import:
+    target, names, line, bound = row
+    return Import(target, tuple(names), line, tuple(bound))
 
 
 def _with_calls(kind: Any, row: Sequence[Any]) -> Any:  # noqa: ANN401  (Symbol or Intent)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import threading
 import time
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
 from pathlib import PurePosixPath
@@ -21,7 +22,7 @@ from memory_bank.repo.tree_walk import TreeWalk
 if TYPE_CHECKING:
     from tree_sitter import Parser, Tree
 
-VERSION = "12"
+VERSION = "13"
 """It changes whenever files are parsed into other records."""
 _SECONDS = 5.0
 """Time limit of parsing one file."""
@@ -41,10 +42,12 @@ def language_of(path: str, first_line: str = "") -> str | None:
     return found
 
 
-def may_hold_tests(path: str, language: str) -> bool:
-    """Tell whether a file may hold tests, by its path."""
-    allowed = rules_of(language).test_files
-    return allowed is None or bool(allowed.search(path))
+def may_hold_tests(path: str, language: str, imports: Iterable[str] = ()) -> bool:
+    """Tell whether a file may hold tests, by its path and the modules that it imports."""
+    rules = rules_of(language)
+    if rules.test_files is None or rules.test_files.search(path):
+        return True
+    return not rules.test_modules.isdisjoint(imports)
 
 
 def parse(data: bytes, language: str) -> ParsedFile:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memory_bank import sqlite
 from memory_bank.layout import private_folder
 from memory_bank.locks import WAIT, locked
 from memory_bank.repo import first_lines, git, parsing
-from memory_bank.repo.code import Import, ParsedFile
+from memory_bank.repo.code import EXAMPLE, Import, ParsedFile
 from memory_bank.repo.code_database import CodeDatabase, FileRow, names_of, replace
 from memory_bank.repo.first_lines import FirstLines
 from memory_bank.repo.parse_cache import Key, ParseCache
@@ -23,6 +23,7 @@ from memory_bank.stat_signature import StatSignature, trusted
 _BATCH = 200
 """Files in one transaction; after a kill, the others are read again."""
 _BUILD_FILES = frozenset({"go.mod", "Cargo.toml"})
+_IMPORTS = "SELECT f.path, target, names, line, bound FROM imports JOIN files AS f ON f.id = file"
 _REFUSED = "SELECT path, reason FROM refused"
 
 Progress = Callable[[str, int, int], None]
@@ -121,9 +122,13 @@ class SymbolTable(CodeDatabase):
 
     def imports(self) -> Iterator[tuple[str, Import]]:
         """Yield all imports, each with the path of its file."""
-        sql = "SELECT f.path, target, names, line FROM imports JOIN files AS f ON f.id = file"
-        for path, target, names, line in self.rows(f"{sql} ORDER BY f.path, line"):
-            yield path, Import(target, names_of(names), line)
+        for path, *row in self.rows(f"{_IMPORTS} ORDER BY f.path, line"):
+            yield path, _import(row)
+
+    def imports_of(self, path: str) -> list[Import]:
+        """Return the imports of a file, by line."""
+        rows = self.rows(f"{_IMPORTS} WHERE f.path = ? ORDER BY line", path)
+        return [_import(row) for _, *row in rows]
 
     def _changes(self, scan: TreeScan) -> bool:
         """Tell whether files differ from what is recorded."""
@@ -211,6 +216,11 @@ class SymbolTable(CodeDatabase):
         return found | new
 
 
+def _import(row: Sequence[Any]) -> Import:
+    target, names, line, bound = row
+    return Import(target, names_of(names), line, names_of(bound))
+
+
 def _wanted(path: str) -> bool:
     name = _name(path)
     return bool(_language(name)) or is_document(name) or name in _BUILD_FILES
@@ -232,8 +242,11 @@ def _language(name: str) -> str:
 
 def _row(file: FileRow, parsed: ParsedFile | None) -> FileRow:
     """Return a file with what was parsed of it, without tests where it can't have any."""
-    if parsed is not None and not parsing.may_hold_tests(file.path, file.language):
-        parsed = parsed._replace(tests=())
+    if parsed is not None:
+        imports = [one.target for one in parsed.imports]
+        if not parsing.may_hold_tests(file.path, file.language, imports):
+            kept = tuple(one for one in parsed.tests if one.framework == EXAMPLE)
+            parsed = parsed._replace(tests=kept)
     return file._replace(parsed=parsed)
 
 

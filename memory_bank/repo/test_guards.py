@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from memory_bank.repo.call_graph import ONLY_ONE, CallGraph
+from memory_bank.repo.call_graph import CallGraph
 from memory_bank.repo.code_database import IntentRow, SymbolRow
 from memory_bank.repo.import_targets import ImportTargets
 from memory_bank.repo.symbol_table import SymbolTable
 
-CALLS, CALLS_NAME, NAMED, IMPORTS, FILE_NAME = (
-    "calls it", "calls its name", "is named after it", "imports it", "file is named after it",
+INSIDE, OWN_FILE, CALLS, NAMED = (
+    "is in its file", "is in its test file", "calls it", "is named after it",
 )  # fmt: skip
+FILE_NAME, IMPORTS, PACKAGE = "file is named after it", "imports it", "is in its package"
 """How a test is known to guard something."""
-CONFIDENCE = {CALLS: 1.0, NAMED: 0.8, CALLS_NAME: 0.6, FILE_NAME: 0.4, IMPORTS: 0.3}
+CONFIDENCE = {
+    INSIDE: 1.0, OWN_FILE: 1.0, CALLS: 1.0, NAMED: 0.8, FILE_NAME: 0.4, IMPORTS: 0.3, PACKAGE: 0.2
+}  # fmt: skip
 """The order of these, as numbers; no probabilities."""
 
 _AFFIX = re.compile(
     r"\A(?:tests?|specs?)_+|[_.-]+(?:tests?|specs?)\Z|\ATests?(?=[A-Z])|Tests?\Z|Spec\Z"
 )
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_MODULE = re.compile(r"(?:^|/)tests?(?:\.rs|/mod\.rs)$")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_HOW = tuple(CONFIDENCE)
 _SHORTEST = 3
 """Letters of a name below which a test's title may have it by chance."""
 
@@ -62,34 +68,29 @@ class TestGuards:
     def of_symbol(self, symbol: SymbolRow) -> list[Guard]:
         """Return the tests that guard a symbol, the surest first, then by file and line.
 
-        Only where no test calls it or has its name are they those whose file is named after
-        that of the symbol, or imports it.
+        Only where no test calls it or has its name are they those of its file, and those whose
+        file is named after that of the symbol, or imports it.
         """
         found: dict[int, Guard] = {}
-        for call in self._calls.tests_calling(symbol):
-            if isinstance(call.caller, IntentRow):
-                how = CALLS_NAME if call.how == ONLY_ONE else CALLS
-                _add(found, call.caller, how)
+        self._add_calling(found, symbol)
         near = self._near(symbol.path)
         for test, _ in near:
             if _names(test, symbol):
                 _add(found, test, NAMED)
         if not found:
             for test, how in near:
-                if how == FILE_NAME or symbol.symbol.name in self._names_taken(test, symbol.path):
+                if how != IMPORTS or symbol.symbol.name in self._names_taken(test, symbol.path):
                     _add(found, test, how)
-        return sorted(found.values(), key=_order)
+        return self._or_package(found, symbol.path)
 
     def of_file(self, path: str) -> list[Guard]:
-        """Return the tests that guard a file, the surest first: by calls, names, imports."""
+        """Return the tests that guard a file: its own, then by calls, names, imports."""
         found: dict[int, Guard] = {}
-        for symbol in self._table.symbols("f.path = ? AND NOT s.test", path):
-            for call in self._calls.tests_calling(symbol):
-                if isinstance(call.caller, IntentRow) and call.caller.path != path:
-                    _add(found, call.caller, CALLS_NAME if call.how == ONLY_ONE else CALLS)
         for test, how in self._near(path):
             _add(found, test, how)
-        return sorted(found.values(), key=_order)
+        for symbol in self._table.symbols("f.path = ? AND NOT s.test", path):
+            self._add_calling(found, symbol)
+        return self._or_package(found, path)
 
     def guarded_by(self, test: IntentRow) -> list[Guarded]:
         """Return the symbols that a test guards, the surest first."""
@@ -101,21 +102,40 @@ class TestGuards:
         for callee in self._calls.called_by_test(test):
             one_called = callee.called
             if one_called is not None and not one_called.test and one_called.path != test.path:
-                how = CALLS_NAME if callee.how == ONLY_ONE else CALLS
-                known = found.get(one_called.number)
-                if known is None or CONFIDENCE[known.how] < CONFIDENCE[how]:
-                    found[one_called.number] = Guarded(one_called, how)
+                found[one_called.number] = Guarded(one_called, CALLS)
         return sorted(
             found.values(),
             key=lambda one: (-CONFIDENCE[one.how], one.symbol.path, one.symbol.symbol.line),
         )
 
+    def _add_calling(self, found: dict[int, Guard], symbol: SymbolRow) -> None:
+        for call in self._calls.tests_calling(symbol).known:
+            if isinstance(call.caller, IntentRow):
+                _add(found, call.caller, CALLS)
+
     def _near(self, path: str) -> list[tuple[IntentRow, str]]:
-        """Return the tests of files that are named after a file, or import it."""
-        named = set(self._tests_named_after(path))
-        files = sorted(named.union(self._imports.importers(path)) - {path})
-        tests = self._table.tests_in("f.path", files) if files else []
-        return [(one, FILE_NAME if one.path in named else IMPORTS) for one in tests]
+        """Return the tests of a file, and of those that are named after it, or import it."""
+        how = dict.fromkeys(self._imports.importers(path), IMPORTS)
+        how.update(dict.fromkeys(self._tests_named_after(path), FILE_NAME))
+        how.update(dict.fromkeys(self._test_files(path), OWN_FILE))
+        how[path] = INSIDE
+        return [(one, how[one.path]) for one in self._table.tests_in("f.path", sorted(how))]
+
+    def _test_files(self, path: str) -> list[str]:
+        """Return the files that have a file's own tests by the rules of its language."""
+        if path.endswith(".go"):
+            return [f"{path.removesuffix('.go')}_test.go"]
+        modules = self._imports.imported(path) if path.endswith(".rs") else ()
+        return [one for one in modules if _MODULE.search(one)]  # of `mod tests;`
+
+    def _or_package(self, found: dict[int, Guard], path: str) -> list[Guard]:
+        """Return guards in order; if there are none, in Go those of the package."""
+        if not found and path.endswith(".go"):
+            folder = posixpath.dirname(path)
+            files = [one for one in self._table.files() if posixpath.dirname(one) == folder]
+            for test in self._table.tests_in("f.path", files):
+                _add(found, test, PACKAGE)
+        return sorted(found.values(), key=_order)
 
     def _names_taken(self, test: IntentRow, path: str) -> Iterable[str]:
         return self._imports.imported(test.path).get(path, frozenset())
@@ -188,9 +208,9 @@ def _has(parts: list[str], wanted: list[str]) -> bool:
 
 def _add(found: dict[int, Guard], test: IntentRow, how: str) -> None:
     known = found.get(test.number)
-    if known is None or known.confidence < CONFIDENCE[how]:
+    if known is None or _HOW.index(known.how) > _HOW.index(how):
         found[test.number] = Guard(test, how)
 
 
-def _order(guard: Guard) -> tuple[float, str, int]:
-    return -guard.confidence, guard.test.path, guard.test.intent.line
+def _order(guard: Guard) -> tuple[int, str, int]:
+    return _HOW.index(guard.how), guard.test.path, guard.test.intent.line

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from memory_bank.repo.code import Import, Intent, ParsedFile, Symbol
+from memory_bank.repo.code import EXAMPLE, Import, Intent, ParsedFile, Symbol
 from memory_bank.repo.comments import Comments
 from memory_bank.repo.fingerprints import CLOSE, OPEN, Tokens
 from memory_bank.repo.languages.base import (
@@ -19,7 +19,9 @@ from memory_bank.repo.languages.base import (
     Rules,
     called,
     flat,
+    inside,
     named,
+    text_of,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ _NODES_BETWEEN = 200
 _BRACKET = re.compile(r"(?<=[(\[]) |,? (?=[)\]])")
 """What line breaks leave inside brackets on one line."""
 _BRACKETED = frozenset(["with_clause", "import_from_statement"])
+_NAMES = re.compile(r"[^\W\d][\w$]*(?:(?:\.|::|\\)[\w$]+)*")
 _TUPLES = ("tuple", "tuple_pattern")
 _LISTS = frozenset([*_TUPLES, "expression_list", "pattern_list"])
 _CLOSE = frozenset(
@@ -84,6 +87,8 @@ class _Scope:
     kind: str = ""
     titles: tuple[str, ...] = ()
     """The words of the tests around it."""
+    bases: str = ""
+    """The names of what the type around extends or implements."""
     calls: dict[str, None] = field(default_factory=dict)
     symbol: int = -1
     """Its place among the symbols; -1 if it is none."""
@@ -132,6 +137,7 @@ class TreeWalk:
         )
         if doc is None:
             doc = self._comments.at_top()
+        self._example(root, doc)
         return ParsedFile(
             self._rules.name, symbols, tuple(self._imports), tuple(self._tests),
             doc[:_MOST_DOC], self._problem, whole,
@@ -195,7 +201,7 @@ class TreeWalk:
         if kind in rules.imports:
             self._imports += rules.imports[kind](node)
         if kind in rules.containers and (name := rules.containers[kind](node)):
-            self._open(node.end_byte, name, "type")
+            self._open(node.end_byte, name, "type").bases = self._bases(node)
         test = rules.tests[kind](node) if kind in rules.tests else None
         if test and test.inner and not self._scopes[-1].titles:
             test = None
@@ -227,10 +233,34 @@ class TreeWalk:
         kind = "method" if one.kind == "function" and around.kind in _TYPES else one.kind
         scope = self._open(one.end or one.node.end_byte, one.name, kind)
         scope.symbol = len(self._symbols)
+        if kind in _TYPES:
+            scope.bases = self._bases(one.node)
         name, doc = ".".join(scope.prefix), (text if doc is None else doc)[:_MOST_DOC]
         signature = self._signature(one)
-        self._symbols.append(Symbol(name, kind, signature, doc, above + 1, _end_line(whole), ""))
+        self._symbols.append(
+            Symbol(name, kind, signature, doc, above + 1, _end_line(whole), "", around.bases)
+        )
         self._spans.append((start, whole.end_byte))
+        self._example(one.node, doc, name)
+
+    def _bases(self, node: Node) -> str:
+        """Return the names in what says which types a type extends or implements."""
+        rules = self._rules.bases
+        some = (node.child_by_field_name(one) for one in rules) if rules else ()
+        children = [one for one in some if one] or list(inside(node, *rules))
+        texts = " ".join(flat(text_of(one)) for one in children)
+        return " ".join(dict.fromkeys(_NAMES.findall(texts)))
+
+    def _example(self, node: Node, doc: str, name: str = "") -> None:
+        """Take the examples in a doc text as one test, which calls what has the name."""
+        sign = self._rules.example
+        at = self._data.find(sign.encode(), node.start_byte, node.end_byte)
+        if not sign or sign not in doc or at < 0:
+            return
+        line = node.start_point[0] + self._data.count(b"\n", node.start_byte, at) + 1
+        title = f"{name}: examples" if name else "examples of the module"
+        calls = (name,) if name else ()
+        self._tests.append(Intent(title, self._line(at), line, line + 1, EXAMPLE, "", calls))
 
     def _signature(self, one: Definition) -> str:
         if one.signature:
@@ -269,7 +299,7 @@ class TreeWalk:
         self._tests.append(
             Intent(
                 title,
-                self._line(node.child_by_field_name("name") or node),
+                self._line((node.child_by_field_name("name") or node).start_byte),
                 line,
                 end,
                 test.framework,
@@ -277,16 +307,16 @@ class TreeWalk:
             )
         )
 
-    def _line(self, node: Node) -> str:
-        """Return the line where a node starts."""
-        start = self._data.rfind(b"\n", 0, node.start_byte) + 1
-        end = self._data.find(b"\n", node.start_byte)
+    def _line(self, at: int) -> str:
+        """Return the line with a byte."""
+        start = self._data.rfind(b"\n", 0, at) + 1
+        end = self._data.find(b"\n", at)
         return flat(self._data[start : end if end >= 0 else None].decode("utf-8", "replace"))
 
     def _open(self, end: int, name: str = "", kind: str = "") -> _Scope:
         around = self._scopes[-1]
         prefix = (*around.prefix, *name.split(".")) if name else around.prefix
-        scope = _Scope(end, prefix, kind or around.kind, around.titles)
+        scope = _Scope(end, prefix, kind or around.kind, around.titles, around.bases)
         self._scopes.append(scope)
         return scope
 

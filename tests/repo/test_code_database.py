@@ -19,7 +19,9 @@ CHANGES = st.lists(st.tuples(st.sampled_from("pqr"), st.none() | NAMES), max_siz
 
 def row(path: str, names: list[str]) -> FileRow:
     symbols = tuple(
-        Symbol(name, "function", f"def {name}", "", line, line + 1, "0", ("self.c", "x::main"))
+        Symbol(
+            name, "function", f"def {name}", "", line, line + 1, "0", calls=("self.c", "x::main")
+        )
         for line, name in enumerate(names, 1)
     )
     tests = tuple(

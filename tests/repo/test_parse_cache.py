@@ -12,7 +12,7 @@ from memory_bank.repo.parse_cache import ParseCache
 
 PARSED = ParsedFile(
     "python",
-    (Symbol("A.b", "method", "def b(self)", "Doc.", 3, 5, "abc", ("c", "self.d")),),
+    (Symbol("A.b", "method", "def b(self)", "Doc.", 3, 5, "abc", "B c.D", ("c", "self.d")),),
     (Import("os", (), 1), Import("a.b", ("c", "d"), 2)),
     (Intent("b works", "def test_b():", 7, 9, "pytest", "test_b", ("A.b",)),),
     "About.",

@@ -10,11 +10,13 @@ from memory_bank.repo.symbol_lookup import symbol_named
 from memory_bank.repo.symbol_table import SymbolTable
 from memory_bank.repo.test_guards import (
     CALLS,
-    CALLS_NAME,
     CONFIDENCE,
     FILE_NAME,
     IMPORTS,
+    INSIDE,
     NAMED,
+    OWN_FILE,
+    PACKAGE,
     Guard,
     TestGuards,
 )
@@ -53,7 +55,7 @@ def test_tests_of_a_file_come_by_confidence(shop: Path, table: SymbolTable) -> N
         {
             "tests/test_all.py": (
                 "import shop.orders\n\n\ndef test_start():\n    assert 1\n\n\n"
-                "def test_report(it):\n    it.charge_with_retry()\n"
+                "def test_report():\n    shop.orders.charge_with_retry()\n"
             ),
             "tests/test_none.py": "def test_nothing(it):\n    it.charge_with_retry()\n",
         },
@@ -63,12 +65,53 @@ def test_tests_of_a_file_come_by_confidence(shop: Path, table: SymbolTable) -> N
     assert shown(found) == [
         ("test_report", CALLS),
         ("test_an_empty_order_is_refused", CALLS),
-        ("test_nothing", CALLS_NAME),
         ("test_charge_with_retry", FILE_NAME),
         ("test_start", IMPORTS),
     ]
     assert [one.confidence for one in found] == [CONFIDENCE[one.how] for one in found]
     assert guards(table).of_file("shop/reports.py") == []
+
+
+def test_tests_in_a_file_come_first(shop: Path, table: SymbolTable) -> None:
+    write(
+        shop,
+        {
+            "src/area.rs": (
+                "pub fn area() -> u32 { 1 }\nfn hidden() {}\n\n#[cfg(test)]\nmod tests {\n"
+                "  use super::*;\n  #[test]\n  fn it_counts() { assert_eq!(area(), 1); }\n}\n"
+            ),
+            "src/shape/mod.rs": "pub fn shape() {}\n#[cfg(test)]\nmod tests;\n",
+            "src/shape/tests.rs": "#[test]\nfn it_has_a_shape() {}\n",
+            "tests/whole.rs": "#[test]\nfn it_works() { crate::area::area(); }\n",
+            "go/cache.go": "package cache\n\nfunc Get() {}\n",
+            "go/cache_test.go": "package cache\n\nfunc TestIt(t *testing.T) {}\n",
+            "go/other.go": "package cache\n\nfunc Put() {}\n",
+            "kit/math.py": 'def add(a, b):\n    """Add.\n\n    >>> add(1, 2)\n    3\n    """\n',
+            "kit/inline.py": "import pytest\n\n\ndef half(): pass\n\n\ndef test_half(): half()\n",
+            "kit/api.py": "class App:\n    def test_client(self): pass\n",
+            "web/sum.ts": (
+                "export function sum() {}\nif (import.meta.vitest) {\n"
+                '  const { it } = import.meta.vitest;\n  it("adds", () => { sum(); });\n}\n'
+            ),
+        },
+    )
+    table.refresh()
+    found = guards(table)
+
+    def of_file(path: str) -> list[tuple[str, str]]:
+        return [(one.test.intent.title, one.how) for one in found.of_file(path)]
+
+    assert of_file("src/area.rs")[0] == ("it counts", INSIDE)
+    assert of_file("src/shape/mod.rs") == [("it has a shape", OWN_FILE)]
+    assert of_file("go/cache.go") == [("it", OWN_FILE)]
+    assert of_file("go/other.go") == [("it", PACKAGE)]
+    assert of_file("kit/math.py") == [("add: examples", INSIDE)]
+    assert of_file("kit/inline.py") == [("half", INSIDE)]
+    assert of_file("kit/api.py") == []
+    assert of_file("web/sum.ts") == [("adds", INSIDE)]
+    assert of_file("tests/test_orders.py")[0][1] == INSIDE
+    assert [one.how for one in found.of_symbol(symbol_named(table, "kit.math.add"))] == [CALLS]
+    assert [one.how for one in found.of_symbol(symbol_named(table, "hidden"))] == [INSIDE]
 
 
 def test_a_file_of_the_same_name_in_another_package_is_not_guarded(

@@ -11,16 +11,17 @@ from memory_bank.actions.editor.source_file import around, parsed
 from memory_bank.bank import Bank
 from memory_bank.codebase import Codebase
 from memory_bank.repo import symbol_lookup
+from memory_bank.repo.call_targets import Caller
 from memory_bank.repo.code import Symbol
 from memory_bank.repo.code_database import SymbolRow, last_part
 from memory_bank.repo.coupling import LOW, RISKS, Coupled
-from memory_bank.repo.test_guards import CONFIDENCE, NAMED
+from memory_bank.repo.test_guards import CALLS, NAMED
 
 MAX_CALLS = 8
 MAX_PURPOSE = 400
 """Characters of the doc text."""
-_SURE = CONFIDENCE[NAMED]
-"""Confidence from which a test counts as a guard here."""
+_SURE = (CALLS, NAMED)
+"""How a test must be known to guard a symbol to count here."""
 _RISK = {word: number for number, (word, _, _) in enumerate(RISKS)}
 
 
@@ -52,24 +53,26 @@ class SymbolContext:
 def pointed(code: Codebase, path: str, text: str, line: int, word: str) -> Pointed | None:
     """Return the symbol that an identifier on a line means.
 
-    That is the definition around it, what the definition around it calls by that name, or the only
-    symbol of that name, in the file or at all. The table is asked as it is.
+    That is the definition around it, what the definition around it calls by that name, the only
+    symbol of that name in the file, or what the file imports by it. The table is asked as it is.
     """
     file = parsed(path, text)
-    if file is None or not word:
-        return None
-    enclosing = around(file, line)
+    enclosing = around(file, line) if file else []
     own = next((one for one in enclosing if one.name == word), None)
     if own:
         return Pointed(own, path, _row(code, path, own.qualified))
     called = _called(code, path, enclosing, word)
     if called:
         return Pointed(called.symbol, called.path, called)
+    unresolved = any(last_part(call) == word for outer in enclosing for call in outer.calls)
+    if file is None or not word or unresolved:  # such a call may mean another symbol of that name
+        return None
     here = [one for one in file.symbols if one.name == word]
-    if len(here) == 1:
-        return Pointed(here[0], path, _row(code, path, here[0].qualified))
-    named = code.table.symbols("s.name = ? AND NOT s.test", word) if not here else []
-    return Pointed(named[0].symbol, named[0].path, named[0]) if len(named) == 1 else None
+    if here:
+        row = _row(code, path, here[0].qualified)
+        return Pointed(here[0], path, row) if len(here) == 1 else None
+    meant = code.relations().calls.meant(word, Caller(path, file.language, ""))
+    return Pointed(meant.symbol.symbol, meant.symbol.path, meant.symbol) if meant else None
 
 
 def context(
@@ -153,13 +156,13 @@ def _purpose(doc: str) -> str:
 
 
 def _calls(code: Codebase, one: Pointed) -> tuple[str, ...]:
-    """Return what a symbol calls, as written: what is known of it, else all."""
+    """Return what a symbol calls, as written: what has a name of this code, else all."""
     written = list(one.symbol.calls)
     if one.row is not None:
         known = [
             call.written
             for call in code.relations().calls.callees(one.row)
-            if call.called is not None and call.written in written
+            if (call.called is not None or call.alike) and call.written in written
         ]
         written = known or written
     more = ("…",) if len(written) > MAX_CALLS else ()
@@ -168,5 +171,5 @@ def _calls(code: Codebase, one: Pointed) -> tuple[str, ...]:
 
 def _guards(code: Codebase, row: SymbolRow) -> tuple[str, ...]:
     guards = code.relations().guards.of_symbol(row)
-    sure = [one for one in guards if one.confidence >= _SURE]
+    sure = [one for one in guards if one.how in _SURE]
     return tuple(dict.fromkeys(one.test.intent.title for one in sure))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memory_bank.errors import NoBank
 from memory_bank.frontends.cli.console import place
-from memory_bank.frontends.rendering import count, named
+from memory_bank.frontends.rendering import count, named, resolved_to
 
 if TYPE_CHECKING:
     from memory_bank.actions.citing_notes import CitingNote
@@ -67,7 +67,7 @@ class CodeView:
                 (
                     _INDENT + (self.place(one.path, one.line) if one.path else "-"),
                     one.name or one.written,
-                    one.how or "not in this code",
+                    one.how or resolved_to(one.alike),
                 )
                 for one in calls
             ]

@@ -134,7 +134,7 @@ def of_symbol(found: SymbolContext, now: float) -> str:
         parts.append(f"**Purpose:** {markdown.escaped(found.purpose)}")
     if found.calls:
         calls = ", ".join(one if one == "…" else markdown.code(one) for one in found.calls)
-        parts.append(f"**Dependencies:** calls {calls}")
+        parts.append(f"**Dependencies:** calls, by name: {calls}")
     context = "  \n".join(_context(found, now))
     if context:
         parts.append(f"---\n{context}")

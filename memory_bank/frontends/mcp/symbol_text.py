@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from memory_bank.frontends.fencing import Quotes, one_line
-from memory_bank.frontends.rendering import count
+from memory_bank.frontends.rendering import count, resolved_to, unclear
 
 if TYPE_CHECKING:
     from memory_bank.actions.blast_radius import AffectedSymbol, BlastRadius
@@ -68,17 +68,23 @@ def _details(found: SymbolDetails) -> list[str]:
         *([doc] if doc else []),
         *_part("calls", map(_call, found.calls)),
         *_part("called by", map(_call, found.called_by)),
+        *([unclear(found.unclear_callers)] if found.unclear_callers else []),
     ]
 
 
 def _call(one: CallShown) -> str:
-    return f"{one.name} ({one.path}:{one.line})" if one.path else one.written
+    if one.path:
+        return f"{one.name} ({one.path}:{one.line})"
+    return f"{one.written} ({resolved_to(one.alike)})" if one.alike else one.written
 
 
 def _symbol(one: AffectedSymbol) -> str:
     shown = [_call(caller) for caller in one.called_by[:_MOST_CALLERS]]
     more = len(one.called_by) - len(shown)
-    called = ", ".join([*shown, *([f"{more} more"] if more else [])])
+    shown += [f"{more} more"] if more else []
+    called = ", ".join(
+        [*shown, *([f"{one.unclear_callers} unclear"] if one.unclear_callers else [])]
+    )
     place = f"{one.symbol.name} | {one.symbol.kind} | line {one.symbol.line}"
     return f"{place} | called by {called}" if called else place
 

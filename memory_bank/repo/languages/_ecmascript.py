@@ -14,6 +14,7 @@ from memory_bank.repo.languages.base import (
     inside,
     line_of,
     named,
+    other_names,
     text_of,
     unquoted,
 )
@@ -39,6 +40,9 @@ _MOST_HEAD = 60
 TEST_FILES = re.compile(
     r"(?:^|/)(?:__tests__|tests?|specs?|e2e|cypress)/|[._-](?:test|spec|cy)\.\w+$"
 )
+
+
+TEST_MODULES = frozenset(["vitest", "node:test", "bun:test", "@jest/globals"])
 
 
 def _function_or_class(value: Node | None) -> str:
@@ -156,18 +160,27 @@ def _default(node: Node) -> Iterator[Definition]:
         )
 
 
-def _taken(node: Node) -> tuple[str, ...]:
-    """Return the names that an import or export takes."""
-    found, waiting = list[str](), list(reversed(node.named_children))
+def _taken(node: Node) -> list[tuple[str, str]]:
+    """Return the names that an import or export takes, each with its name in the file."""
+    found, waiting = list[tuple[str, str]](), list(reversed(node.named_children))
     while waiting:
         one = waiting.pop()
         if one.type in ("import_specifier", "export_specifier"):
-            found.append(named(one))
+            found.append((named(one), named(one, "alias") or named(one)))
         elif one.type == "identifier":
-            found.append(text_of(one))
+            found.append((text_of(one), text_of(one)))
         elif one.type in ("import_clause", "named_imports", "export_clause"):
             waiting += reversed(one.named_children)
-    return tuple(found)
+    return found
+
+
+def _whole(node: Node) -> tuple[str, ...]:
+    """Return the name of all of a module: `a` of `import * as a`; nothing for `export *`."""
+    clause = next(inside(node, "import_clause"), node)
+    space = next(inside(clause, "namespace_import", "namespace_export"), None)
+    if space is not None:
+        return tuple(text_of(one) for one in space.named_children[-1:])
+    return () if node.type == "export_statement" else ("",)
 
 
 def _import(node: Node) -> Iterator[Import]:
@@ -176,7 +189,10 @@ def _import(node: Node) -> Iterator[Import]:
         clause = next(inside(node, "import_require_clause"), None)
         source = clause.child_by_field_name("source") if clause is not None else None
     if source is not None:
-        yield Import(flat(unquoted(text_of(source))), _taken(node), line_of(node))
+        taken, target = _taken(node), flat(unquoted(text_of(source)))
+        names, bound = [one for one, _ in taken], [one for _, one in taken]
+        other = other_names(names, bound) if names else _whole(node)
+        yield Import(target, tuple(names), line_of(node), other)
 
 
 def _required(node: Node) -> str:
@@ -192,12 +208,23 @@ def _require(node: Node) -> Iterator[Import]:
     if target := _required(node):
         pattern = node.parent.child_by_field_name("name") if node.parent is not None else None
         some = (
-            inside(pattern, "shorthand_property_identifier_pattern", "pair_pattern")
+            [*inside(pattern, "shorthand_property_identifier_pattern", "pair_pattern")]
             if pattern
-            else ()
+            else []
         )
-        names = (named(one, "key") if one.type == "pair_pattern" else text_of(one) for one in some)
-        yield Import(target, tuple(names), line_of(node))
+        names = [named(one, "key") or text_of(one) for one in some]
+        bound = [named(one, "value") or text_of(one) for one in some]
+        if pattern is not None and pattern.type == "identifier":
+            other: tuple[str, ...] = (text_of(pattern),)
+        else:
+            other = other_names(names, bound) if names else ("",)
+        yield Import(target, tuple(names), line_of(node), other)
+
+
+def _in_source(node: Node) -> Iterator[Import]:
+    """Yield vitest for `import.meta.vitest`, which a file has that holds its own tests."""
+    if node.parent is not None and text_of(node.parent) == "import.meta.vitest":
+        yield Import("vitest", (), line_of(node), ("",))
 
 
 def _called(node: Node) -> str:
@@ -245,5 +272,6 @@ IMPORTS: Mapping[str, Callable[[Node], Iterable[Import]]] = {
     "import_statement": _import,
     "export_statement": _import,
     "call_expression": _require,
+    "meta_property": _in_source,
 }
 TESTS: Mapping[str, Callable[[Node], Case | None]] = {"call_expression": _case}

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _BLANKS = re.compile(r"\s+")
 _IDENTIFIER_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 _CALLED = re.compile(r"[\w$@]+(?:(?:[?!&]?\.|::|\??->)[\w$]+[?!]?)*$|[\w$]+[?!]$")
+_MAKER = re.compile(r"(?:^|[.:>])(?:[A-Z][\w$]*|new|super)$")
+"""Names of types, and words for what a type returns or extends."""
 _LAYOUT = re.compile(r"\s+(?=[.?:-])|(?<=[.>:])\s+")
 _GENERIC = re.compile(r"(?:::)?<[^<>]*>\s*$")
 EMPTY: Mapping[str, Any] = {}
@@ -99,12 +101,18 @@ class Rules(NamedTuple):
     the tokens of their value; none to read them as written."""
     optional: frozenset[str] = frozenset()
     """Tokens that formatters add or drop, such as semicolons of JavaScript."""
+    bases: frozenset[str] = frozenset()
+    """Fields or types of the children of a type that say what it extends or implements."""
     imports: Mapping[str, Callable[[Node], Iterable[Import]]] = EMPTY
     """Types of nodes that import something, with a function that returns it."""
     tests: Mapping[str, Callable[[Node], Case | None]] = EMPTY
     """Types of nodes that may be tests or groups of tests, with a function that returns them."""
     test_files: re.Pattern[str] | None = None
     """Matches the paths of files that may hold tests; None if all may."""
+    test_modules: frozenset[str] = frozenset()
+    """Modules whose import says that a file has tests, wherever it is."""
+    example: str = ""
+    """What an example in a doc text begins with, if such examples are run as tests."""
 
 
 def text_of(node: Node | None) -> str:
@@ -129,7 +137,11 @@ def named(node: Node, field: str = "name") -> str:
 
 
 def called(node: Node | None) -> str:
-    """Return the name that is called, as written; of the result of another call, its last part."""
+    """Return the name that is called, as written.
+
+    Of what has no name, such as the result of another call, it is the last part after a dot:
+    `.join`; but `Order().check` of what a type makes.
+    """
     return "" if node is None else _last_name(node.text or b"")
 
 
@@ -151,7 +163,28 @@ def _last_name(text: bytes) -> str:
     while (bare := _GENERIC.sub("", plain)) != plain:
         plain = bare
     found = _CALLED.search(plain)
-    return found[0].lstrip(".:->?!&") if found else ""
+    if found is None:
+        return ""
+    before = plain[: found.start()]
+    bare = before.rstrip(".:->?!&")
+    return f"{_made_by(bare)}.{found[0]}" if bare and bare != before else found[0]
+
+
+def _made_by(text: str) -> str:
+    """Return the call that a text is, without its arguments, if it may make an object of a type."""
+    depth, start = 0, len(text)
+    while start and (depth or start == len(text)):
+        start -= 1
+        depth += {")": 1, "(": -1}.get(text[start], 0)
+    found = _CALLED.search(_GENERIC.sub("", text[:start])) if text.endswith(")") else None
+    if found is None or text[: found.start()].endswith((".", ":", "->")):
+        return ""
+    return f"{found[0]}()" if _MAKER.search(found[0]) else ""
+
+
+def other_names(names: Sequence[str], bound: Sequence[str]) -> tuple[str, ...]:
+    """Return what imported names are called in the file; nothing if that is their own names."""
+    return () if list(names) == list(bound) else tuple(map(flat, bound))
 
 
 def unquoted(text: str) -> str:

@@ -60,7 +60,8 @@ def _namespace(node: Node) -> Iterator[Definition]:
 
 def _using(node: Node) -> Iterator[Import]:
     if names := [*inside(node, *_TARGETS)]:
-        yield Import(flat(text_of(names[-1])), (), line_of(node))
+        bound = tuple(text_of(one) for one in names[:-1])
+        yield Import(flat(text_of(names[-1])), (), line_of(node), bound)
 
 
 def _attributes(node: Node) -> dict[str, str]:
@@ -111,6 +112,7 @@ RULES = Rules(
         "file_scoped_namespace_declaration": _namespace,
     },
     attributes=frozenset(["attribute_list"]),
+    bases=frozenset(["base_list"]),
     calls={"invocation_expression": "function", "object_creation_expression": head},
     imports={"using_directive": _using},
     tests={"class_declaration": _group, "method_declaration": _test},

@@ -75,6 +75,7 @@ RULES = Rules(
         "preproc_function_def": family.macro,
     },
     wrappers=frozenset(["template_declaration"]),
+    bases=frozenset(["base_class_clause"]),
     calls={"call_expression": "function", "new_expression": head},
     imports={"preproc_include": family.include},
     tests={"function_definition": family.test_function, "call_expression": family.test_call},

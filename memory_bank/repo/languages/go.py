@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _RECEIVER = re.compile(r"\*?\s*(\w+)\s*(?:\[.*)?\)$", re.DOTALL)
 _TEST = re.compile(r"(?:Test|Benchmark|Fuzz|Example)(?=[^a-z]|$)")
+_VERSION = re.compile(r"/v\d+$")
 _NAMES = ("name", "desc", "description", "title", "scenario")
 
 
@@ -63,7 +64,10 @@ def _constants(node: Node) -> Iterator[Definition]:
 
 
 def _import(node: Node) -> Iterator[Import]:
-    yield Import(unquoted(named(node, "path")), (), line_of(node))
+    path = unquoted(named(node, "path"))
+    name = named(node) or _VERSION.sub("", path).rpartition("/")[2]
+    bound = {".": (), "_": ("",)}.get(name, (name,))
+    yield Import(path, (), line_of(node), bound)
 
 
 def _called(node: Node) -> str:

@@ -41,7 +41,8 @@ def _constants(node: Node) -> Iterator[Definition]:
 def _import(node: Node) -> Iterator[Import]:
     target = next((text_of(one) for one in inside(node, "scoped_identifier", "identifier")), "")
     names = ("*",) if any(inside(node, "asterisk")) else ()
-    yield Import(flat(target), names, line_of(node))
+    bound = () if names else (flat(target).rpartition(".")[2],)
+    yield Import(flat(target), names, line_of(node), bound)
 
 
 def _annotations(node: Node) -> dict[str, str]:
@@ -97,6 +98,7 @@ RULES = Rules(
     },
     define={"field_declaration": _constants, "constant_declaration": _constants},
     attributes=frozenset(_ANNOTATIONS),
+    bases=frozenset(["superclass", "interfaces", "extends_interfaces"]),
     calls={"method_invocation": head, "object_creation_expression": head},
     comments=frozenset(["line_comment", "block_comment"]),
     imports={"import_declaration": _import},

@@ -16,9 +16,11 @@ RULES = Rules(
     containers={"pair": family.inner_object},
     calls=family.CALLS,
     marks=frozenset(["decorator"]),
+    bases=frozenset(["class_heritage"]),
     quotes=frozenset(['"', "'"]),
     optional=frozenset([";"]),
     imports=family.IMPORTS,
     tests=family.TESTS,
     test_files=family.TEST_FILES,
+    test_modules=family.TEST_MODULES,
 )

@@ -61,8 +61,9 @@ def _defined(node: Node) -> Iterator[Definition]:
 def _use(node: Node) -> Iterator[Import]:
     prefix = next((text_of(one) + "\\" for one in inside(node, "namespace_name")), "")
     for one in inside(node.child_by_field_name("body") or node, "namespace_use_clause"):
-        target = text_of(next(iter(one.named_children), None))
-        yield Import(flat(prefix + target).lstrip("\\"), (), line_of(one))
+        target = flat(prefix + text_of(next(iter(one.named_children), None))).lstrip("\\")
+        name = named(one, "alias") or target.rpartition("\\")[2]
+        yield Import(target, (), line_of(one), (name,))
 
 
 def _include(node: Node) -> Iterator[Import]:
@@ -113,6 +114,7 @@ RULES = Rules(
         "function_call_expression": _defined,
     },
     attributes=frozenset(["attribute_list"]),
+    bases=frozenset(["base_clause", "class_interface_clause"]),
     calls={
         "function_call_expression": head,
         "member_call_expression": head,

@@ -17,6 +17,7 @@ from memory_bank.repo.languages.base import (
     flat,
     line_of,
     named,
+    other_names,
     text_of,
     unquoted,
     words,
@@ -67,7 +68,8 @@ def _doc(node: Node) -> str | None:
 def _import(node: Node) -> Iterator[Import]:
     for one in node.named_children:
         target = one.child_by_field_name("name") if one.type == "aliased_import" else one
-        yield Import(flat(text_of(target)), (), line_of(node))
+        module = flat(text_of(target))
+        yield Import(module, (), line_of(node), (named(one, "alias") or module,))
 
 
 def _import_from(node: Node) -> Iterator[Import]:
@@ -75,7 +77,9 @@ def _import_from(node: Node) -> Iterator[Import]:
         text_of(one.child_by_field_name("name") if one.type == "aliased_import" else one)
         for one in node.children_by_field_name("name")
     ]
-    yield Import(named(node, "module_name") or "__future__", tuple(map(flat, names)), line_of(node))
+    bound = [named(one, "alias") or text_of(one) for one in node.children_by_field_name("name")]
+    module = named(node, "module_name") or "__future__"
+    yield Import(module, tuple(map(flat, names)), line_of(node), other_names(names, bound))
 
 
 def _is_text(node: Node) -> bool:
@@ -134,6 +138,7 @@ RULES = Rules(
     wrappers=frozenset(["decorated_definition"]),
     calls={"call": "function"},
     inner_doc=_doc,
+    bases=frozenset(["superclasses"]),
     no_code={_STATEMENT: _is_text, "line_continuation": lambda _: True},
     blocks=frozenset(["block"]),
     quotes=frozenset(["string_start", "string_end"]),
@@ -147,4 +152,6 @@ RULES = Rules(
     },
     tests={_CLASS: _test_class, "function_definition": _test_function},
     test_files=_TEST_FILE,
+    test_modules=frozenset(["pytest", "unittest"]),
+    example=">>> ",
 )

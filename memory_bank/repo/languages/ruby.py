@@ -125,6 +125,7 @@ RULES = Rules(
         "assignment": _constant,
     },
     calls={"call": head},
+    bases=frozenset(["superclass"]),
     quotes=frozenset(['"']),
     optional=frozenset([";"]),
     imports={"call": _import},

@@ -14,6 +14,7 @@ from memory_bank.repo.languages.base import (
     flat,
     line_of,
     named,
+    other_names,
     text_of,
     words,
 )
@@ -57,38 +58,54 @@ def _called(node: Node) -> str:
     return "".join(reversed(parts)).lstrip(".:")
 
 
+def _macro_called(node: Node) -> str:
+    """Return the name of a macro with its sign, which tells it from a function."""
+    return f"{named(node, 'macro')}!"
+
+
 def _file(node: Node) -> Iterator[Import]:
     """Yield the file of a module that is declared without its body."""
     if node.child_by_field_name("body") is None:
-        yield Import(f"./{named(node)}", (), line_of(node))
+        yield Import(f"./{named(node)}", (), line_of(node), (named(node),))
 
 
 def _use(node: Node) -> Iterator[Import]:
     """Yield what a `use` takes, each path with the names that are taken from it."""
-    found = dict[str, list[str]]()
-    waiting = [("", node.child_by_field_name("argument"))]
+    found = dict[str, list[tuple[str, str]]]()
+    for path, name, bound in _paths(node):
+        if path and name:
+            found.setdefault(path, []).append((name, bound))
+        else:  # a whole crate, or all names of a module
+            yield Import(path or name, (), line_of(node), (bound,) if name else ())
+    for target, taken in found.items():
+        names = [name for name, _ in taken]
+        other = other_names(names, [bound for _, bound in taken])
+        yield Import(target, tuple(names), line_of(node), other)
+
+
+def _paths(node: Node) -> Iterator[tuple[str, str, str]]:
+    """Yield the paths of a `use`, the name taken from each (empty: all), and what it is called."""
+    waiting = [("", "", node.child_by_field_name("argument"))]
     for _ in range(_MOST):
         if not waiting:
             break
-        before, one = waiting.pop()
+        before, alias, one = waiting.pop()
         if one is None:
             continue
         if one.type == "use_as_clause":
-            waiting.append((before, one.child_by_field_name("path")))
+            waiting.append((before, named(one, "alias"), one.child_by_field_name("path")))
         elif one.type == "scoped_use_list":
             inner = "::".join(filter(None, (before, named(one, "path"))))
-            waiting.append((inner, one.child_by_field_name("list")))
+            waiting.append((inner, "", one.child_by_field_name("list")))
         elif one.type == "use_list":
-            waiting += [(before, each) for each in reversed(one.named_children)]
+            waiting += [(before, "", each) for each in reversed(one.named_children)]
         elif one.type == "use_wildcard":
             path = next((text_of(each) for each in one.named_children), "")
-            found.setdefault("::".join(filter(None, (before, path))), [])
+            yield "::".join(filter(None, (before, path))), "", ""
         else:
             whole = "::".join(filter(None, (before, flat(text_of(one)))))
-            path, _, name = whole.rpartition("::")
-            found.setdefault(path or name, []).extend([name] if path else [])
-    for target, names in found.items():
-        yield Import(target, tuple(names), line_of(node))
+            path, _, name = whole.removesuffix("::self").rpartition("::")
+            yield path, name, alias or name
 
 
 def _test(node: Node) -> Case | None:
@@ -138,7 +155,8 @@ RULES = Rules(
     },
     define={"mod_item": _module, "macro_definition": _macro},
     containers={"impl_item": _impl},
-    calls={"call_expression": "function", "macro_invocation": "macro", "token_tree": _called},
+    bases=frozenset(["trait"]),
+    calls={"call_expression": "function", "macro_invocation": _macro_called, "token_tree": _called},
     comments=frozenset(["line_comment", "block_comment"]),
     inner_doc=_doc,
     marks=frozenset(["attribute_item"]),

@@ -60,9 +60,11 @@ RULES = Rules(
     containers={"pair": family.inner_object},
     calls=family.CALLS,
     marks=frozenset(["decorator"]),
+    bases=frozenset(["class_heritage", "extends_type_clause"]),
     quotes=frozenset(['"', "'"]),
     optional=frozenset([";"]),
     imports=family.IMPORTS,
     tests=family.TESTS,
     test_files=family.TEST_FILES,
+    test_modules=family.TEST_MODULES,
 )

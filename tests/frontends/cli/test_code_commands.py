@@ -45,6 +45,23 @@ def test_a_symbol_is_explained_in_tables(mb: Run, shop: Path) -> None:
     assert "asked for 1 time, last on " in mb("explain-symbol", "Order.place").out
 
 
+def test_what_a_call_may_mean_is_said(mb: Run, shop: Path) -> None:
+    lines = mb("explain-symbol", "charge_with_retry").out.splitlines()
+    assert "  -  gateway.charge  1 symbol of that name" in lines
+    assert "  -  range           not in this code" in lines
+    said = "1 more calls something of that name, which may be another"
+    assert f"  {said}" in mb("explain-symbol", "Gateway.charge").out.splitlines()
+    assert "1 unclear" in mb("blast-radius", "shop/payments.py").out
+
+
+def test_tests_of_a_file_itself_are_known(mb: Run, shop: Path) -> None:
+    text = "pub fn area() {}\n\n#[cfg(test)]\nmod tests {\n  #[test]\n  fn it_fits() {}\n}\n"
+    write(shop, {"src/area.rs": text})
+    found = mb("tests-for", "src/area.rs")
+    assert found.code == 0
+    assert "  src/area.rs:6  it fits  is in its file" in found.out.splitlines()
+
+
 def test_an_explanation_as_json_has_the_accesses(mb: Run, shop: Path) -> None:
     mb("explain-symbol", "Gateway")
     found = mb("explain-symbol", "Gateway", "--json").json

@@ -14,7 +14,7 @@ from tests.frontends.lsp.editor import Editor, position, uri
 CODE = 'def charge(amount):\n    """Charge an amount."""\n    return retry(amount)\n\n\ndef retry(amount):\n    return amount\n'
 NOTE = "# Charging\n\nSee [[pay.py#charge]] and [[other]].\n"
 FILES = {"pay.py": CODE, ".memories/note.md": NOTE, ".memories/other.md": "# Other note\n"}
-PLAIN = "## `charge`\n\n**Purpose:** Charge an amount.\n\n**Dependencies:** calls `retry`"
+PLAIN = "## `charge`\n\n**Purpose:** Charge an amount.\n\n**Dependencies:** calls, by name: `retry`"
 
 Git = Callable[..., str]
 Place = tuple[Path, bool]

@@ -37,7 +37,7 @@ FULL = SymbolContext(
 )
 BASE = (
     "## `process_payment`\n\n**Purpose:** Processes payments.\n\n"
-    "**Dependencies:** calls `validate_order`, `gateway.charge`"
+    "**Dependencies:** calls, by name: `validate_order`, `gateway.charge`"
 )
 LINES = {
     "note": '📝 *"Charged "once" \\*only\\*"* (2d ago)',
@@ -156,7 +156,7 @@ def test_a_hover_on_a_definition_shows_its_context(editor: Editor, shop: Path) -
     )
     assert head == (
         "## `charge_with_retry`\n\n**Purpose:** Charge up to three times.\n\n"
-        "**Dependencies:** calls `gateway.charge`"
+        "**Dependencies:** calls, by name: `gateway.charge`"
     )
     note, coupled, guards = context.split("  \n")
     assert note.startswith('📝 *"We retry in ')
@@ -170,12 +170,13 @@ def test_a_hover_on_a_call_shows_what_is_called(editor: Editor, shop: Path) -> N
     assert found.startswith("## `charge_with_retry`")
     found = hover(editor, shop / "shop/reports.py", "Order().place", 9)
     assert found.startswith("## `Order.place`")
-    assert "**Dependencies:** calls `self.check`, `charge_with_retry`, `Gateway`" in found
+    assert "**Dependencies:** calls, by name: `self.check`, `charge_with_retry`, `Gateway`" in found
 
 
 def test_other_words_have_no_hover(editor: Editor, shop: Path) -> None:
     assert hover(editor, shop / "shop/orders.py", "What a customer", 1) == ""
     assert hover(editor, shop / "shop/orders.py", "raise ValueError", 8) == ""
+    assert hover(editor, shop / "shop/orders.py", "gateway.charge(", 10) == ""  # of what type?
 
 
 def test_a_text_that_is_not_saved_counts(editor: Editor, shop: Path) -> None:

@@ -106,7 +106,7 @@ def test_namespaces_with_bodies_qualify_what_is_inside() -> None:
 
 def test_calls_of_c_sharp() -> None:
     found = {one.qualified: one.calls for one in c_sharp(CART).symbols}
-    assert set(found["Shop.Carts.Cart.TotalAsync"]) == {"ValueAsync", "_store.Get"}
+    assert set(found["Shop.Carts.Cart.TotalAsync"]) == {"_store.Get().ValueAsync", "_store.Get"}
     assert set(found["Shop.Carts.Cart.Print"]) == {
         *("_log?.Write", "List", "Twice", "Shop.Tools.Now"),
     }
@@ -129,7 +129,7 @@ def test_tests_of_xunit_nunit_and_mstest() -> None:
         ("cart > rounds", "xunit", 11),
     ]
     assert found[0].symbol == "CartTests.SumsAllPrices"
-    assert set(found[0].calls) == {"Assert.Equal", "Total", "Cart"}
+    assert set(found[0].calls) == {"Assert.Equal", "Cart().Total", "Cart"}
     assert (found[1].snippet, found[1].end_line) == ("public void Limit(int many) { }", 8)
 
 

@@ -138,7 +138,7 @@ def test_tests_of_googletest_and_catch2() -> None:
         ("buying > a cart", "catch2", 15, 16),
         ("buying > a cart > it is paid", "catch2", 15, 16),
     ]
-    assert set(found[0].calls) == {"EXPECT_EQ", "total", "Cart"}
+    assert set(found[0].calls) == {"EXPECT_EQ", "Cart().total", "Cart"}
     assert found[4].calls == ("cart.add",)
     assert found[4].snippet == 'SECTION("with two items") {'
     assert [one.qualified for one in cpp(TESTS).symbols] == ["section"]

@@ -83,7 +83,7 @@ def test_definitions_of_go() -> None:
     assert found["First"].doc == "First is the oldest."
     assert found["MaxOrders"].signature == "const MaxOrders = 3"
     assert found["Store.Add"].signature == "func (s *Store[K]) Add(key K) error"
-    assert found["Store.Add"].calls == ("fmt.Println", "Put", "s.db.Open", "clone")
+    assert found["Store.Add"].calls == ("fmt.Println", "s.db.Open().Put", "s.db.Open", "clone")
     assert go(STORE).doc == "Package store keeps orders."
 
 
@@ -99,7 +99,7 @@ def test_tests_of_go() -> None:
         ("add keeps orders > many orders", 6), ("add keeps orders > twice the same", 10),
     ]  # fmt: skip
     assert found[0].symbol == "TestAddKeepsOrders"
-    assert found[-1].calls == ("Add", "New")
+    assert found[-1].calls == ("New().Add", "New")
     assert (found[-1].end_line, found[-1].framework) == (13, "go")
     assert not parsing.may_hold_tests("store/store.go", "go")
 

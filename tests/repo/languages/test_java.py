@@ -119,12 +119,12 @@ def test_calls_of_java() -> None:
             "Task",
             "ArrayList",
             "store.prices",
-            "stream",
-            "mapToInt",
+            ".stream",
+            ".mapToInt",
             "one.cents",
-            "sum",
+            ".sum",
             "max",
-            "of",
+            ".of",
         ),
     }
     assert found["Cart.Line.Line"] == ("Checks.positive",)
@@ -148,7 +148,7 @@ def test_tests_of_junit() -> None:
         ("old > rounds", "public void testRounds() { round(1); }"),
     ]
     assert found[0].symbol == "CartTest.sumsAllPrices"
-    assert set(found[0].calls) == {"assertEquals", "total", "cart"}
+    assert set(found[0].calls) == {"assertEquals", ".total", "cart"}
     assert (found[1].line, found[1].end_line, found[1].framework) == (5, 8, "junit")
     assert found[2].symbol == "CartTest.Empty.costsNothing"
 

@@ -115,7 +115,7 @@ def test_namespaces_with_bodies_and_pages_of_php() -> None:
 def test_calls_of_php() -> None:
     found = {one.name: one.calls for one in php(CART).symbols}
     assert set(found["total"]) == {
-        *("Line", "$this->store->prices", "sum", "self::round", "array_sum", "tax"),
+        *("Line", "$this->store->prices", ".sum", "self::round", "array_sum", "tax"),
         "$this?->rates",
     }
     assert found["__construct"] == ("parent::__construct",)
@@ -136,7 +136,7 @@ def test_tests_of_phpunit() -> None:
         ("cart > refuses too many items", "phpunit", 13),
     ]
     assert found[0].symbol == "CartTest.testSumsAllPrices"
-    assert set(found[0].calls) == {"$this->assertSame", "total", "Cart"}
+    assert set(found[0].calls) == {"$this->assertSame", ".total", "Cart"}
     assert found[2].snippet == "public function limit(): void {}"
     assert parsing.may_hold_tests("tests/Unit/CartTest.php", "php")
     assert not parsing.may_hold_tests("src/Cart.php", "php")

@@ -112,7 +112,7 @@ def test_definitions_of_ruby() -> None:
 def test_calls_of_ruby() -> None:
     found = {one.qualified: one.calls for one in ruby(CART).symbols}
     assert set(found["Shop.Cart.total"]) == {
-        *("@items.map", "item.cents", "sum", "store.get", "value"),
+        *("@items.map", "item.cents", ".sum", "store.get", ".value"),
         *("Shop::Rates.of", "self.class", "self.class.name", "empty?"),
     }
     assert found["Shop.Cart.make"] == ("new",)
@@ -133,7 +133,7 @@ def test_tests_of_rspec_and_minitest() -> None:
         ("cart > refuses too many items", "minitest", 17),
     ]
     assert (found[0].snippet, found[0].end_line) == ('it "is zero" do', 7)
-    assert set(found[0].calls) == {"expect", "Cart.new", "Cart.new.total", "to", "eq"}
+    assert set(found[0].calls) == {"expect", "Cart.new", "Cart.new.total", ".to", "eq"}
     assert found[1].symbol == "CartTest.test_sums_prices"
     assert found[2].calls == ("add",)
     assert parsing.may_hold_tests("spec/cart_spec.rb", "ruby")

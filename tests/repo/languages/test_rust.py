@@ -86,7 +86,7 @@ def test_definitions_of_rust() -> None:
     assert found["Shape"].doc == "What has an area."
     assert found["square"].signature == "macro_rules! square"
     assert found["Square.area"].calls == (
-        "round", "self.side.value", "println", "units::show", "cost", "Square::new",
+        "round", "self.side.value", "println!", "units::show", "Square::new().cost", "Square::new",
     )  # fmt: skip
     assert rust(SHAPES).doc == "Shapes and\ntheir areas."
 
@@ -94,7 +94,7 @@ def test_definitions_of_rust() -> None:
 def test_imports_of_rust() -> None:
     found = [(one.target, one.names, one.line) for one in rust(SHAPES).imports]
     assert found == [
-        ("std", ("fmt",), 3), ("std::io", ("self", "Read"), 3), ("crate::units", (), 4),
+        ("std", ("fmt", "io"), 3), ("std::io", ("Read",), 3), ("crate::units", (), 4),
         ("./colors", (), 5), ("super", (), 40),
     ]  # fmt: skip
 
@@ -103,7 +103,7 @@ def test_tests_of_rust() -> None:
     panics, red = rust(SHAPES).tests
     assert (panics.title, panics.symbol) == ("an area is positive", "tests.an_area_is_positive")
     assert (panics.line, panics.end_line, panics.framework) == (44, 47, "rust")
-    assert set(panics.calls) == {"assert_eq", "make", "area", "other"}
+    assert set(panics.calls) == {"assert_eq!", "make", "area", "other"}
     assert red.title == "colors > red is first"
 
 

@@ -65,7 +65,7 @@ def test_definitions_of_typescript() -> None:
     assert read.signature == "async read(id: number): Promise<T>"
     assert (read.doc, read.line, read.end_line) == ("Read one.", 11, 14)
     assert (found["Orders.write"].doc, found["Orders.write"].line) == ("Write one.", 14)
-    assert read.calls == ("all", "Reader")
+    assert read.calls == ("Reader().all", "Reader")
     assert found["Orders.handler"].calls == ("this.log!.write",)
 
 

@@ -25,7 +25,8 @@ GROUP = "Code"
     why="""
     Shows what a change of a file may affect: its symbols and what calls each of them, the files
     that change with it, the tests that guard it, and the notes that cite it or its symbols. Read
-    it before you change the file. Calls are resolved by names, best effort. No bank is needed.
+    it before you change the file. Calls are resolved by names, without types: of `3 unclear`, it
+    is not known which symbol of that name they mean. No bank is needed.
     """,
     examples=(
         ("memory-bank blast-radius src/jobs.py", "what to look at before it changes"),
@@ -59,7 +60,10 @@ def _show(call: Call, root: Path, found: BlastRadius) -> None:
                 one.symbol.kind,
                 one.symbol.name,
                 ", ".join(
-                    view.place(caller.path, caller.line) for caller in one.called_by if caller.path
+                    [
+                        *(view.place(each.path, each.line) for each in one.called_by if each.path),
+                        *([f"{one.unclear_callers} unclear"] if one.unclear_callers else ()),
+                    ]
                 ),
             )
             for one in found.symbols

@@ -12,7 +12,7 @@ from memory_bank.frontends.cli import shell_completion as completing
 from memory_bank.frontends.cli.call import FOUND, Call
 from memory_bank.frontends.cli.code_view import CodeView, bank_of
 from memory_bank.frontends.cli.command import as_command
-from memory_bank.frontends.rendering import count
+from memory_bank.frontends.rendering import count, unclear
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,8 +30,8 @@ GROUP = "Code"
     notes that cite it with the words around each link, and the newest commits of its file.
 
     NAME is a name (Bank.open), a module's path with a name (memory_bank.bank.Bank.open), a file
-    with a name (bank.py#Bank.open), or an id. Calls are resolved by names, best effort. No bank is
-    needed.
+    with a name (bank.py#Bank.open), or an id. Calls are resolved by names, without
+    types: what is called on a value leads nowhere. No bank is needed.
     """,
     examples=(
         ("memory-bank explain-symbol Bank.open", "what to know before it is changed"),
@@ -68,6 +68,8 @@ def _show(call: Call, root: Path, found: ExplainedSymbol) -> None:
         console.line((f"  asked for {times}, last on {last}", "dim"))
     view.calls("calls", details.calls)
     view.calls("called by", details.called_by)
+    if details.unclear_callers:
+        console.line((f"  {unclear(details.unclear_callers)}", "dim"))
     view.tests(found.tests)
     view.coupled(found.coupled)
     view.notes("notes", found.notes)

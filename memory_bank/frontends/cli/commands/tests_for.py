@@ -18,8 +18,8 @@ GROUP = "Code"
     "tests-for",
     why="""
     Lists the tests that guard a symbol or a file of the code, with what each says should happen:
-    those that call it, are named after it, or import it, the surest first. A file of that name
-    comes before a symbol. No bank is needed.
+    a file's own tests, then those that call it, are named after it, or import it. A file of that
+    name comes before a symbol. No bank is needed.
     """,
     examples=(
         ("memory-bank tests-for Bank.open", "what must still hold when it changes"),

@@ -1,0 +1,119 @@
+"""`python -m tests.benchmarks.callers REPOSITORY... [--edges 20] [--seed 1] [--how TEXT]`.
+
+Print a sample of the calls that are resolved, of each kind and language, with the source lines of
+both places, so that a person can judge them: does the call mean that definition? The kinds that are
+hidden in answers are printed, too, and marked so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank.codebase import Codebase, open_codebase
+from memory_bank.errors import NoRepository
+from memory_bank.repo.call_graph import SHOWN, CallGraph
+from memory_bank.repo.call_targets import HOW
+from memory_bank.repo.code_database import SymbolRow, last_part
+
+_AROUND = 1
+"""Source lines shown on each side of a call."""
+_HEAD = 3
+"""Source lines shown of a definition."""
+
+
+class Edge(NamedTuple):
+    """A call that was resolved."""
+
+    caller: SymbolRow
+    called: SymbolRow
+    written: str
+    how: str
+
+
+def main() -> None:
+    """Print the sample of each repository."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("repository", nargs="+", type=Path)
+    options.add_argument("--edges", type=int, default=20, help="of each kind and language")
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--how", default="", help="only kinds with this text in their names")
+    asked = options.parse_args()
+    with tempfile.TemporaryDirectory() as work:
+        os.environ["XDG_CACHE_HOME"] = f"{work}/cache"
+        for place in asked.repository:
+            try:
+                with open_codebase(place) as code:
+                    _show(place, code, asked)
+            except NoRepository as error:
+                print(f"{place}: {error.message}")
+
+
+def edges(code: Codebase) -> dict[tuple[str, str], list[Edge]]:
+    """Return all calls that are resolved, by kind and language of the caller."""
+    code.refresh()
+    graph = CallGraph(code.table, code.relations().imports, HOW)
+    found = defaultdict[tuple[str, str], list[Edge]](list)
+    for row in code.table.symbols("1"):
+        for one in graph.callees(row):
+            if one.called is not None:
+                found[one.how, row.language].append(Edge(row, one.called, one.written, one.how))
+    return found
+
+
+def _show(place: Path, code: Codebase, asked: argparse.Namespace) -> None:
+    found = edges(code)
+    chosen = random.Random(asked.seed)
+    for how, language in sorted(found, key=lambda one: (HOW.index(one[0]), one[1])):
+        some = found[how, language]
+        hidden = "" if how in SHOWN else ", hidden in answers"
+        print(f"## {place.name}, {language}, {how}: {len(some)} calls{hidden}")
+        if asked.how in how:
+            for number, one in enumerate(chosen.sample(some, min(asked.edges, len(some))), 1):
+                print(f"\n[{number}] {one.caller.symbol.qualified} calls `{one.written}`")
+                _lines(code, one.caller.path, *_call(code, one))
+                start = _definition(code, one.called)
+                print(f"  means {one.called.symbol.qualified} ({one.called.symbol.kind})?")
+                _lines(code, one.called.path, start, start + _HEAD)
+        print()
+
+
+def _call(code: Codebase, one: Edge) -> tuple[int, int]:
+    """Return the lines around the first place in the caller that looks like the call."""
+    text = _text(code, one.caller.path)
+    span = range(one.caller.symbol.line, min(one.caller.symbol.end_line, len(text) + 1))
+    name = re.compile(rf"(?<![\w$]){re.escape(last_part(one.written))}(?![\w$])")
+    first = [at for at in span if one.written in text[at - 1] and name.search(text[at - 1])]
+    rest = [at for at in span if name.search(text[at - 1])]
+    outside = [at for at in (first or rest) if at != _definition(code, one.caller)]
+    at = next(iter([*outside, *rest, one.caller.symbol.line]))
+    return at - _AROUND, at + _AROUND + 1
+
+
+def _definition(code: Codebase, row: SymbolRow) -> int:
+    """Return the line with the name of a symbol, which may be below its doc comment."""
+    text = _text(code, row.path)
+    span = range(row.symbol.line, min(row.symbol.end_line, len(text) + 1))
+    start = row.symbol.signature[:20].split("(")[0]
+    return next((at for at in span if start and start in text[at - 1]), row.symbol.line)
+
+
+def _lines(code: Codebase, path: str, first: int, last: int) -> None:
+    text = _text(code, path)
+    for at in range(max(first, 1), min(last, len(text) + 1)):
+        print(f"    {path}:{at}: {text[at - 1].rstrip()[:150]}")
+
+
+def _text(code: Codebase, path: str) -> list[str]:
+    read = code.tree.read(path)
+    return read.data.decode("utf-8", "replace").split("\n") if read else []
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,26 @@
+"""The sample of resolved calls shows both places."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks import callers
+from tests.shop import FILES, write
+
+
+def test_each_call_is_printed_with_its_definition(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(project, FILES)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(project / "cache"))
+    monkeypatch.setattr(sys, "argv", ["callers", str(project), "--edges", "50"])
+    callers.main()
+    shown = capsys.readouterr().out
+    assert "python, same file: 4 calls\n" in shown
+    assert "python, called on a name like its type's: 1 calls, hidden in answers" in shown
+    assert "Order.place calls `self.check`" in shown
+    assert "    shop/orders.py:14:         self.check()" in shown
+    assert "  means Order.check (method)?\n    shop/orders.py:17:     def check(self):" in shown
