@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 
 EMBED_SECONDS = 1.0
 """Seconds that a query may spend on embedding new passages of all lanes."""
+_WHOLE_SECONDS = 30.0
+"""Seconds that a query goes on for if all passages then have vectors, as in a new repository."""
 _LOCK_SECONDS = 5.0
 """Seconds that a query waits for another process that reads the files, if there are symbols."""
 
@@ -148,8 +151,9 @@ class Codebase:
     ) -> SyncReport:
         """Update the indices of some lanes from the files before a search.
 
-        Embeds for at most about that many seconds in all, by default EMBED_SECONDS. The `problem`
-        of the report says why the answer may be incomplete; it is empty if it is complete.
+        Embeds for about that many seconds in all, by default EMBED_SECONDS, and goes on if all
+        vectors are computed soon. The `problem` of the report says why the answer may be
+        incomplete; it is empty if it is complete.
         """
         embeds = self._embeds()
         if seconds is None:
@@ -173,11 +177,32 @@ class Codebase:
                     continue
                 if report is not None:
                     total.add(report)
+            if total.waiting and 0 < seconds < _WHOLE_SECONDS:
+                with suppress(Busy):  # another process computes them
+                    self._embed_all(lanes, total, progress)
             next_ = "a sync computes them" if embeds else "they are being computed"
             if total.waiting and not total.problem:
                 total.problem = f"{total.waiting} passages have no vectors yet: {next_}"
             total.seconds = time.monotonic() - start
             return total
+
+    def _embed_all(
+        self, lanes: Sequence[Lane], total: SyncReport, progress: Progress | None
+    ) -> None:
+        """Compute all waiting vectors, if at the speed of the last second that takes not long."""
+        every, rate = total.waiting, math.inf
+        while total.waiting and total.waiting <= rate * _WHOLE_SECONDS:
+            start = time.monotonic()
+            embedded = waiting = 0
+            for lane in lanes:
+                report = self._lane(lane).read(partial(_embedded, seconds=EMBED_SECONDS))
+                embedded += report.embedded
+                waiting += report.waiting
+            rate = embedded / (time.monotonic() - start)
+            total.embedded += embedded
+            total.waiting = waiting
+            if progress is not None:
+                progress("embedding", max(every - waiting, 0), every)
 
     def follow(self, other: Codebase) -> None:
         """Take over what another codebase has read last: a search then needs no `catch_up`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 
 from memory_bank import open_bank
 from memory_bank.codebase import Codebase, Lane, open_codebase
+from memory_bank.embedders import hashing
 from memory_bank.errors import BadInput, NoRepository
 from memory_bank.repo.symbol_lookup import symbol_named
 from memory_bank.repo.work_tree import TreeScan, WorkTree
@@ -274,3 +276,42 @@ def test_files_are_listed_once_for_symbols_and_coupling(
     code.catch_up()
     assert code.coupling(refresh=False).files >= {"shop/orders.py", "docs/setup.md"}
     assert len(scans) == 2
+
+
+def test_the_first_search_of_a_repository_computes_all_vectors(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = {
+        f"src/part{number}.py": f"def part{number}():\n    return {number}\n"
+        for number in range(60)
+    }
+    write(shop, many)
+    monkeypatch.setattr("memory_bank.codebase.EMBED_SECONDS", 0.001)
+    told: list[tuple[int, int]] = []
+    with open_codebase(shop) as code:
+        report = code.catch_up(progress=lambda _, done, total: told.append((done, total)))
+    assert (report.waiting, report.problem) == (0, "")
+    assert told[-1][0] == told[-1][1]
+
+
+def test_a_slow_embedder_does_not_keep_a_search_waiting(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = {
+        f"src/part{number}.py": f"def part{number}():\n    return {number}\n"
+        for number in range(900)
+    }
+    write(shop, many)
+    embed = hashing.Hashing.embed
+
+    def slow(self: hashing.Hashing, texts: list[str], kind: str) -> object:
+        time.sleep(0.001 * len(texts))
+        return embed(self, texts, kind)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(hashing.Hashing, "embed", slow)
+    monkeypatch.setattr("memory_bank.codebase.EMBED_SECONDS", 0.001)
+    monkeypatch.setattr("memory_bank.codebase._WHOLE_SECONDS", 0.1)
+    with open_codebase(shop) as code:
+        report = code.catch_up()
+    assert report.waiting > 0
+    assert "have no vectors yet" in report.problem
