@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from memory_bank.errors import MemoryBankError
 from memory_bank.layout import HEADER, Layout, private_folder
+from memory_bank.notes import files
 from memory_bank.repo import git
 
 SESSION = "session"
@@ -39,8 +41,8 @@ def shared(place: Layout) -> bool:
 def rule_removed(place: Layout) -> bool:
     """Tell whether the line was taken out of the `.gitignore` that `init` wrote."""
     try:
-        lines = (place.root / ".gitignore").read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError):
+        lines = (files.read_in(place.root, ".gitignore") or b"").decode().splitlines()
+    except (MemoryBankError, ValueError):
         return False
     return HEADER in lines and not _LINES.intersection(line.strip() for line in lines)
 

@@ -146,3 +146,13 @@ def test_other_notes_ask_git_nothing(bank: Bank, monkeypatch: pytest.MonkeyPatch
 def test_init_lists_sessions(tmp_path: Path) -> None:
     init(tmp_path)
     assert "sessions/" in (tmp_path / ".memories/.gitignore").read_text().splitlines()
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="the system has no endless device")
+def test_rules_that_are_a_link_to_an_endless_device_are_not_read(
+    bank: Bank, project: Path, git: Git
+) -> None:
+    (project / ".memories/.gitignore").unlink(missing_ok=True)
+    (project / ".memories/.gitignore").symlink_to("/dev/zero")
+    assert session_note(bank, "For this session only.").path.startswith("sessions/")
+    assert tracked(project, git) == []

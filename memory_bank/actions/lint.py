@@ -95,6 +95,8 @@ def in_files(
 
 
 def _of_file(path: str, file: Path, settings: Settings, some: Sequence[Rule]) -> list[Finding]:
+    if not file.is_file():  # a link may lead to a device or a pipe, whose end never comes
+        return [Finding("unindexed", "error", path, 1, "can't be read: it is no plain file")]
     try:
         with file.open("rb") as opened:
             data = opened.read(_MOST_BYTES)

@@ -124,3 +124,12 @@ def test_a_schema_names_key_and_line(mb: Run, notes: Path) -> None:
 def test_rules_are_listed(mb: Run) -> None:
     assert re.search(r"^invisible-character +warning +yes ", mb("lint", "--list").out, re.MULTILINE)
     assert {"rule", "severity", "summary"} < set(mb("lint", "--list", "--json").json["rules"][0])
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="the system has no endless device")
+def test_a_link_to_an_endless_device_is_a_finding(mb: Run, project: Path) -> None:
+    (project / "docs").mkdir(exist_ok=True)
+    (project / "docs/endless.md").symlink_to("/dev/zero")
+    answer = mb("lint", "--no-index", "docs")
+    assert answer.code == 1
+    assert "no plain file" in answer.out
