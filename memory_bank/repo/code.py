@@ -87,3 +87,5 @@ class ParsedFile(NamedTuple):
     fingerprint: str = ""
     """Hex digits that change with its code, not with its layout or comments; empty if it was not
     read to its end."""
+    refused: str = ""
+    """Why nothing of it was read: it takes too much memory or time; empty if it was read."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
+from sys import intern
 
 from blake3 import blake3
 
@@ -18,7 +20,7 @@ class Tokens:
     """The tokens of a file without comments and docs, in order, with the bytes where they start."""
 
     def __init__(self) -> None:
-        self._starts: list[int] = []
+        self._starts = array("Q")  # a list takes as much memory as the syntax tree
         self._texts: list[str] = []
 
     def add(self, start: int, text: str) -> None:
@@ -26,7 +28,7 @@ class Tokens:
         if text in _CLOSING:
             self.drop_comma()
         self._starts.append(start)
-        self._texts.append(text)
+        self._texts.append(intern(text))
 
     def drop_comma(self) -> None:
         """Remove the last token if it is a comma."""

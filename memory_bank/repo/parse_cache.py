@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import Any
 from memory_bank import sqlite
 from memory_bank.errors import Busy, IndexDamaged, StorageFailed
 from memory_bank.layout import private_folder
-from memory_bank.repo.code import Import, Intent, ParsedFile, Symbol
+from memory_bank.repo.code import ParsedFile
+from memory_bank.repo.parse_records import dumped, loaded
 
 _TABLES = """
 CREATE TABLE parses (
@@ -45,13 +45,13 @@ class ParseCache(sqlite.Opened):
         with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
             blobs: Sequence[Any] = sorted({blob for blob, _ in wanted})
             for blob, language, text in sqlite.chunked(self.opened(), sql, blobs):
-                if (blob, language) in wanted and (parsed := _parsed(text)):
+                if (blob, language) in wanted and (parsed := loaded(text)):
                     found[blob, language] = parsed
         return found
 
     def put(self, parsed: Iterable[tuple[Key, ParsedFile]]) -> None:
         """Keep parsed files; if they can't be kept, they are parsed again next time."""
-        rows = [(*key, json.dumps(one)) for key, one in parsed]
+        rows = [(*key, dumped(one)) for key, one in parsed]
         with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
             base = self.opened()
             with sqlite.transaction(base):
@@ -86,30 +86,3 @@ def _drop_oldest(base: sqlite.Connection) -> None:
     if count > _MOST_ROWS:
         oldest = "SELECT rowid FROM parses ORDER BY rowid LIMIT ?"
         base.execute(f"DELETE FROM parses WHERE rowid IN ({oldest})", (_MOST_ROWS // 4,))
-
-
-def _parsed(text: str) -> ParsedFile | None:
-    """Return a parsed file from its row; None if the row is damaged."""
-    try:
-        language, symbols, imports, tests, doc, problem, whole = json.loads(text)
-        return ParsedFile(
-            language,
-            tuple(_with_calls(Symbol, row) for row in symbols),
-            tuple(_import(row) for row in imports),
-            tuple(_with_calls(Intent, row) for row in tests),
-            doc,
-            problem,
-            whole,
-        )
-    except (TypeError, ValueError):
-        return None
-
-
-def _import(row: Sequence[Any]) -> Import:
-    target, names, line, bound = row
-    return Import(target, tuple(names), line, tuple(bound))
-
-
-def _with_calls(kind: Any, row: Sequence[Any]) -> Any:  # noqa: ANN401  (Symbol or Intent)
-    *fields, calls = row
-    return kind(*fields, tuple(calls))

@@ -1,34 +1,29 @@
-"""Parse a source file into its symbols, imports and tests: the one home of tree-sitter.
+"""Parse a source file into its symbols, imports and tests.
 
-A file is untrusted: a tree is walked without recursion, within bounds of time and number.
+A file is untrusted: it is parsed in another process, within limits of memory and time.
 """
 
 from __future__ import annotations
 
+import atexit
+import hashlib
 import re
 import threading
-import time
 from collections.abc import Iterable
 from functools import cache
-from importlib import import_module
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, cast
+from pathlib import Path, PurePosixPath
+from typing import cast
 
 from memory_bank import plugins
+from memory_bank.layout import user_folder
 from memory_bank.repo.code import ParsedFile
 from memory_bank.repo.languages.base import Rules
-from memory_bank.repo.tree_walk import TreeWalk
+from memory_bank.repo.parse_cache import ParseCache
 
-if TYPE_CHECKING:
-    from tree_sitter import Parser, Tree
-
-VERSION = "13"
+VERSION = "14"
 """It changes whenever files are parsed into other records."""
-_SECONDS = 5.0
-"""Time limit of parsing one file."""
+_REFUSED = "refused.db"
 _lock = threading.Lock()
-_BLOCK = 65_536
-_BOM = b"\xef\xbb\xbf"
 _PROGRAM = re.compile(r"#!\s*(?:\S*/env\s+(?:-\S+\s+)*)?(?:\S*/)?([a-z]+)")
 
 
@@ -51,14 +46,23 @@ def may_hold_tests(path: str, language: str, imports: Iterable[str] = ()) -> boo
 
 
 def parse(data: bytes, language: str) -> ParsedFile:
-    """Return what is in a file; broken code gives what can be read, and a problem."""
-    data = data.removeprefix(_BOM)
-    rules = rules_of(rules_of(language).really(data) or language)
-    tree = _tree(rules.readable(data) if rules.readable else data, rules)
-    if tree is None:
-        return ParsedFile(language, problem=f"parsing takes longer than {_SECONDS:g} seconds")
-    walk = TreeWalk(rules, data, time.monotonic() + _SECONDS)
-    return walk.run(tree.root_node)
+    """Return what is in a file; broken code gives what can be read, and a problem.
+
+    A file that exceeds a limit is refused, and remembered by the hash of its content. Raises
+    StorageFailed if no process can be started.
+    """
+    key = hashlib.sha256(data).digest(), language
+    cache = _refusals(user_folder("cache") / "code" / _REFUSED)
+    with _lock:
+        if cache.file.exists() and (known := cache.get([key])):
+            return known[key]
+    from memory_bank.repo import parse_process  # start-up: most files are known
+
+    found = parse_process.parse(data, language)
+    if found.refused:
+        with _lock:
+            cache.put([(key, found)])
+    return found
 
 
 def rules_of(language: str) -> Rules:
@@ -71,29 +75,12 @@ def languages() -> tuple[str, ...]:
     return tuple(plugins.names("repo.languages"))
 
 
-def _tree(data: bytes, rules: Rules) -> Tree | None:
-    """Return the syntax tree of a file; None if that takes too long."""
-    last = time.monotonic() + _SECONDS
-    parser = _parser(rules.name)
-    with _lock:  # the callback lets other threads run
-        try:
-            tree = parser.parse(
-                lambda offset, _: data[offset : offset + _BLOCK],
-                progress_callback=lambda *_: time.monotonic() > last,
-            )
-        except ValueError:  # it was stopped, and would go on with this file
-            parser.reset()
-            return None
-        return parser.parse(data, tree)  # at once; only with bytes it is quick to ask for text
-
-
 @cache
-def _parser(language: str) -> Parser:
-    from tree_sitter import Language, Parser  # start-up: loaded to parse only
-
-    rules = rules_of(language)
-    grammar = getattr(import_module(rules.grammar), rules.entry)
-    return Parser(Language(grammar()))
+def _refusals(file: Path) -> ParseCache:
+    """Return the cache of the files that are refused, of all repositories."""
+    cache = ParseCache(file, VERSION)
+    atexit.register(cache.close)
+    return cache
 
 
 @cache

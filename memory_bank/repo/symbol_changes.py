@@ -174,6 +174,9 @@ class SymbolChanges:
 
     def _follow(self, base: str, place: Place, old: Sequence[Symbol]) -> Compared:
         """Look for a symbol that is no longer in its place."""
+        now = self.code.parsed(place.path, self.code.id(self.end, place.path))
+        if now and now.refused:  # it may be there
+            return Compared("unknown", None, place)
         path = self._renamed(place.path)
         new = self.code.symbols(self.end, Place(path, place.name)) if path else []
         if new and same(old, new):

@@ -242,6 +242,8 @@ def _language(name: str) -> str:
 
 def _row(file: FileRow, parsed: ParsedFile | None) -> FileRow:
     """Return a file with what was parsed of it, without tests where it can't have any."""
+    if parsed is not None and parsed.refused:
+        return file._replace(reason=parsed.refused)
     if parsed is not None:
         imports = [one.target for one in parsed.imports]
         if not parsing.may_hold_tests(file.path, file.language, imports):

@@ -99,7 +99,7 @@ class TreeWalk:
     """One walk through the tree of a file."""
 
     def __init__(self, rules: Rules, data: bytes, last: float) -> None:
-        """Read a file by the rules of its language, until a time of the monotonic clock."""
+        """Read a file by the rules of its language, until so much processor time is spent."""
         self._rules = rules
         tables = (rules.kinds, rules.define, rules.containers, rules.imports, rules.tests)
         self._watched = frozenset(chain.from_iterable(tables))
@@ -172,7 +172,7 @@ class TreeWalk:
         """Tell whether a bound is reached after a number of nodes, and note which one."""
         if number >= _MOST_NODES or len(self._symbols) >= _MOST_FOUND:
             self._problem = "only its first part is read: it is too large"
-        elif time.monotonic() > self._last:
+        elif time.process_time() > self._last:
             self._problem = "only its first part is read: it takes too long"
         return bool(self._problem)
 

@@ -252,15 +252,6 @@ def test_only_the_outer_of_many_nested_definitions_are_kept() -> None:
     assert [one.qualified.count(".") for one in found] == list(range(50))
 
 
-def test_a_file_that_takes_too_long_says_so_and_leaves_the_next_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(parsing, "_SECONDS", 0.0)
-        assert "takes longer" in python("x = 1\n" * 5_000).problem
-    assert [one.name for one in python("def f(): pass\n").symbols] == ["f"]
-
-
 def test_threads_parse_side_by_side() -> None:
     texts = [f"def f{number}():\n    return {number}\n" * 300 for number in range(8)]
     with ThreadPoolExecutor(4) as pool:
