@@ -140,8 +140,10 @@ class _Batch:
         run = runners.run_of(steps)
         counts = outcomes.Tests(0, 0) if looking else outcomes.tests(call.output)
         failed = call.failed or counts.failed > 0
-        if not failed and not looking and call.exit_code is None and isinstance(call.answer, str):
+        silent = not run.sure or (call.exit_code is None and isinstance(call.answer, str))
+        if not failed and not looking and silent:
             failed = outcomes.says_failure(call.output)
+        passes = run.sure or (not run.selected and outcomes.says_success(call.output))
         if looking:
             self._looks.append(call)
             return
@@ -153,8 +155,8 @@ class _Batch:
             self._failure(call, run, counts, owned=bool(written))
         elif commit is not None:
             self._commit(call, commit)
-        elif not self._pass(call, run, counts) and not written:
-            self._other(call, run, counts)
+        elif not (passes and self._pass(call, run, counts)) and not written:
+            self._other(call, run, counts if passes else None)
 
     def _failure(
         self, call: ToolCall, run: runners.Run, counts: outcomes.Tests, *, owned: bool
@@ -203,14 +205,15 @@ class _Batch:
             self._fold(owner)
         return owner is not None
 
-    def _other(self, call: ToolCall, run: runners.Run, counts: outcomes.Tests) -> None:
-        """Take a command that succeeded: a check, or anything else."""
+    def _other(self, call: ToolCall, run: runners.Run, counts: outcomes.Tests | None) -> None:
+        """Take a check, or anything else that did not fail; `counts` is None if it did not pass."""
         shown = cut(shell.shown(call.command), 160)
         prompt = call.event.prompt_number
         before = [one for one in self.items if one.prompt == prompt and one.sort == "edit"]
         if run.check and before:
             self._behind(before[-1], call)
-            before[-1].facts.append(_passes(shown, counts))
+            if counts is not None:
+                before[-1].facts.append(_passes(shown, counts))
             self._fold(before[-1])
             return
         last = self.items[-1] if self.items else None

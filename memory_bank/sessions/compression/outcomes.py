@@ -41,6 +41,26 @@ _GO_FAILED, _GO_PASSED = (
     re.compile(r"^\s*--- FAIL: ", re.MULTILINE),
     re.compile(r"^ok\s+\S+\s", re.MULTILINE),
 )
+_GOOD = re.compile(
+    r"^(?:All checks passed!|Success: no issues found|(?:\[INFO\] )?BUILD SUCCESS(?:FUL)?\b|  congratulations :\)"
+    r"|\d+ files? already formatted)",
+    re.MULTILINE,
+)
+"""Summary lines without a number of tests."""
+_BAD = re.compile(
+    r"(?<![\w./-])(?:errors?|fail(?:ed|ures?|ing|s)?|panicked|traceback|interrupted|not ok)(?![\w/-]|\.\w)"
+    r"|\bcode [1-9]|^make\S*: \*\*\*|[✖✗✘×]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_NONE = re.compile(
+    r"\b(?:0|no) (?:tests? )?(?:errors?|fail\w*)|\b(?:errors?|fail\w*)(?:\s?[:=]\s{0,9}| )0\b",
+    re.IGNORECASE,
+)
+"""Words of a failure; counts of none."""
+_ONE_PASSES = re.compile(
+    r"^\s*(?:[✔✓√]|PASS(?:ED)? |ok\b|--- PASS: ).*$|^.* (?:PASSED|\.\.\. ok)\b.*$", re.MULTILINE
+)
+"""A line of one test that passed, whose name may have any word."""
 _PATH = r"(?P<where>(?:[A-Za-z]:)?[^\s:()'\"]{1,200}?"
 _SIGNS = tuple(
     (score, re.compile(text))
@@ -80,7 +100,7 @@ _PLACE = re.compile(
 _RUNS = re.compile(r"Traceback \(most recent call last\)|^\s*at .{0,200}:\d+:\d+\)?$", re.MULTILINE)
 _SURELY = re.compile(
     r"^(?:Traceback \(most recent call last\)|error(?:\[E\d+\])?: |npm (?:ERR!|error) |make(?:\[\d+\])?: \*\*\*|fatal: "
-    r"|FAIL\s|BUILD FAILED|FAILURE: |\[ERROR\] BUILD FAILURE|.{1,80}: command not found|.{1,120}: error TS\d+"
+    r"|FAIL\s|FAILED\b|FAILURES!|ERRORS!|=+ (?:FAILURES|ERRORS) =+|--- FAIL: |BUILD FAILED|FAILURE: |\[ERROR\] BUILD FAILURE|.{1,80}: command not found|.{1,120}: error TS\d+"
     r"|panic: |(?:[\w./-]{1,120}): No such file or directory|.{1,120}:\d+:\d+: (?:fatal )?error: |.{0,40}SyntaxError: )",
     re.MULTILINE,
 )
@@ -124,6 +144,15 @@ def tests(output: str) -> Tests:
     failed += len(_GO_FAILED.findall(output))
     passed += len(_GO_PASSED.findall(output))
     return Tests(failed, passed)
+
+
+def says_success(output: str) -> bool:
+    """Tell whether a summary line says that all passed, and nothing speaks of a failure."""
+    counts = tests(output)
+    good = counts.passed > 0 or _GOOD.search(output) is not None
+    return (
+        good and not counts.failed and not _BAD.search(_NONE.sub("", _ONE_PASSES.sub("", output)))
+    )
 
 
 def says_failure(output: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from memory_bank.sessions.compression import shell
 from memory_bank.sessions.compression.shell import Step, only_looks
 
 _STARTERS = {
@@ -26,6 +27,13 @@ _CHECKS = re.compile(
 )
 
 
+_ONE_SUMMARY = frozenset(
+    "pytest py.test unittest jest vitest mocha ava rspec phpunit pest node deno bun ctest rails mix".split()
+)
+"""Runners with one summary line for all tests; others have one for each package or target."""
+_KEEP_THE_END = frozenset(["tail", "tee", "cat", "less", "more", "nl"])
+
+
 class Run(NamedTuple):
     """What a command line runs: its program, and the words that choose what of it."""
 
@@ -33,13 +41,29 @@ class Run(NamedTuple):
     targets: frozenset[str]
     check: bool
     """Whether it tests, builds or checks the project."""
+    sure: bool = True
+    """Whether the exit code of the command line is 0 only if it, and all its checks, passed."""
+    selected: bool = False
+    """Whether the output may lack what says that a part of it failed."""
 
 
 def run_of(steps: list[Step]) -> Run:
     """Return what the last command runs that isn't only looking at something."""
     real = [step for step in steps if not only_looks([step])] or steps
-    checks = [run for run in map(_run, real) if run.check]
-    return checks[-1] if checks else (_run(real[-1]) if real else Run("", frozenset(), False))
+    if not real:
+        return Run("", frozenset(), check=False)
+    runs = [(_run(step), step) for step in real]
+    checks = [(run, step) for run, step in runs if run.check] or runs[-1:]
+    return checks[-1][0]._replace(
+        sure=all(shell.tells(steps, step) for _, step in checks),
+        selected=any(_selected(run, shell.filters(steps, step)) for run, step in checks),
+    )
+
+
+def _selected(run: Run, filters: list[str]) -> bool:
+    """Tell whether filters may hide a failure: `tail` keeps the end, where each runner names it."""
+    whole = run.runner.partition(" ")[0] in _ONE_SUMMARY
+    return not whole and any(one not in _KEEP_THE_END for one in filters)
 
 
 def _run(step: Step) -> Run:
@@ -62,6 +86,8 @@ def _run(step: Step) -> Run:
     if not words:
         return Run("", frozenset(), check=False)
     name = _name(words[0])
+    if name == "node" and "--test" in words:
+        words = [name, "test", *(word for word in words[1:] if word != "--test")]
     rest = [word for word in words[1:] if not word.startswith("-")]
     if name in _TWO_WORDS and rest:
         taken = 2 if rest[0] == "run" and len(rest) > 1 else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -49,10 +50,17 @@ class Step:
     """Whether its output is added to a file."""
     here: str = ""
     """The text of its here-document."""
-    piped: bool = False
-    """Whether it reads what the command before it writes."""
+    before: str = ""
+    """What stands between it and the command before it: `&&`, `;`, `|` …"""
+    behind: bool = False
+    """Whether nobody waits for it: `&`."""
     folder: str = ""
     """Where `cd` has led, below the folder at the start; empty if nowhere else."""
+
+    @property
+    def piped(self) -> bool:
+        """Whether it reads what the command before it writes."""
+        return self.before == "|"
 
     @property
     def program(self) -> str:
@@ -114,8 +122,9 @@ def steps(command: str) -> list[Step]:
             target = ""
         elif kind == "end":
             if step.words or step.outputs:
+                step.behind = text == "&"
                 made.append(step)
-            step, target = Step(piped=text == "|", folder=_folder(step)), ""
+            step, target = Step(before=text, folder=_folder(step)), ""
             if text == "\n" and waiting:
                 at = _here(command, at, waiting)
     return [*made, step] if step.words or step.outputs else made
@@ -253,6 +262,23 @@ def only_looks(found: list[Step]) -> bool:
         (step.program in _READERS or step.program in _SEEKERS) and not list(writes(step))
         for step in found
     )
+
+
+def tells(found: list[Step], step: Step) -> bool:
+    """Tell whether commands have the exit code 0 only if one of them has it.
+
+    No pipe, `||`, `;` or other command hides its code; that of `timeout` may be its own.
+    """
+    at = next(number for number, one in enumerate(found) if one is step)
+    wrapped = step.behind or {"timeout", "!", "if", "while"}.intersection(step.words[:2])
+    return not wrapped and all(one.before in ("&&", ")") for one in found[at + 1 :])
+
+
+def filters(found: list[Step], step: Step) -> list[str]:
+    """Return the programs that the output of a command goes through."""
+    at = next(number for number, one in enumerate(found) if one is step)
+    rest = itertools.takewhile(lambda one: one.piped, found[at + 1 :])
+    return [one.program for one in rest]
 
 
 def shown(command: str) -> str:
