@@ -135,6 +135,8 @@ class Document:
     anchors: tuple[tuple[str, int], ...] = ()
     """Names of lines, for links to them."""
     faults: tuple[Fault, ...] = ()
+    asked: frozenset[str] = frozenset()
+    """Its title and headings that only say what was asked: they are shown, not searched."""
     size: int = 0
     """Bytes."""
     signature: Signature | None = None

@@ -79,10 +79,10 @@ def inject_context(
 ) -> Injected:
     """Return the latest observations, next steps and changed notes of a project as Markdown.
 
-    `project` is that of the sessions, any by default; `session_id` is the session that starts,
-    whose own request is not told. The other arguments replace the settings `[context]`. `quote`
-    gets all text that comes from notes and returns it as quoted data. Raises BadInput for an
-    unknown type or a negative number.
+    Of former sessions, it tells what came of them, not what was asked. `project` is that of the
+    sessions, any by default; `session_id` is the session that starts. The other arguments replace
+    the settings `[context]`. `quote` gets all text that comes from notes and returns it as quoted
+    data. Raises BadInput for an unknown type or a negative number.
     """
     limits = _limits(
         bank.settings.context,
@@ -199,7 +199,7 @@ def _chosen(sessions: Sequence[Session], limits: Context, now: datetime) -> list
 
 
 def _rows(found: _Found, observations: Sequence[Observation], session_id: str) -> list[ContextRow]:
-    """Return a row for each observation and for what each other session was asked to do."""
+    """Return a row for each observation and for what came of each other session's requests."""
     here = {one.session_id: one.git.repository_id if one.git else "" for one in found.sessions}
     rows = [
         ContextRow(
@@ -214,19 +214,11 @@ def _rows(found: _Found, observations: Sequence[Observation], session_id: str) -
         for one in observations
     ]
     for session in found.sessions:
-        request = _request(session)
-        if request and session.session_id != session_id:
-            work = session.summary.discovery_tokens if session.summary else 0
-            known = here[session.session_id]
-            said = note_format.summary_block(session.summary, known) if session.summary else request
-            name = session.summary.id if session.summary else session.session_id
+        said = session.summary
+        told = said and (said.learned or said.completed)
+        if said and told and session.session_id != session_id:
+            read = estimate(note_format.summary_block(said, here[session.session_id]))
             rows.append(
-                ContextRow(name, session.started_at, REQUEST, request, estimate(said), work)
+                ContextRow(said.id, session.started_at, REQUEST, told, read, said.discovery_tokens)
             )
     return sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)
-
-
-def _request(session: Session) -> str:
-    if session.summary and session.summary.request:
-        return session.summary.request
-    return session.prompts[0].prompt_text if session.prompts else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from memory_bank.bank import View
 from memory_bank.manifest.documents import PassageRow
 from memory_bank.search import snippets
@@ -19,6 +21,6 @@ def snippet(view: View, hit: Hit, passage: PassageRow, text: str) -> str:
     return snippets.snippet(lines(view, hit, passage.span) or "", text)
 
 
-def heading(place: Section) -> str:
-    """Return the headings above a place, the outermost first."""
-    return " > ".join(place.headings)
+def heading(place: Section, asked: Collection[str] = ()) -> str:
+    """Return the headings above a place, the outermost first, without those that were asked."""
+    return " > ".join(one for one in place.headings if one not in asked)

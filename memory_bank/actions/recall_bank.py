@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 _CHANGING = "notes kept changing during the search: some may be missing"
 _WORDLESS = "no linking note contains these words; showing all notes that link to it"
+_DAY = 10
+"""Characters of the date in a timestamp."""
 _TRIES = 5
 """Attempts to get an answer during which no note changes."""
 
@@ -233,7 +235,7 @@ def _recalled(
 ) -> RecalledNote | None:
     """Read a hit's section from its file; None if the file changed since it was indexed."""
     note = note_of(hit.document)
-    section = hit.best.section
+    section, asked = hit.best.section, note.rest.get("asked", ())
     content = hit_texts.lines(view, hit, Span(section.line, section.end_line))
     if content is None:
         return None
@@ -241,8 +243,8 @@ def _recalled(
         note_id=note.key,
         path=note.path,
         line=hit.best.line,
-        title=note.title,
-        heading=hit_texts.heading(section),
+        title=f"Session of {iso_of(note.created)[:_DAY]}" if note.title in asked else note.title,
+        heading=hit_texts.heading(section, asked),
         content=content,
         snippet=hit_texts.snippet(view, hit, hit.best, text),
         tags=note.tags,
@@ -262,7 +264,7 @@ def _recalled(
         also=tuple(
             Also(
                 line=passage.line,
-                heading=hit_texts.heading(passage.section),
+                heading=hit_texts.heading(passage.section, asked),
                 snippet=hit_texts.snippet(view, hit, passage, text),
                 relevance_score=round(score, 4),
             )

@@ -267,11 +267,13 @@ def _put_passages(manifest: Manifest, found: Sequence[tuple[int, Document]]) -> 
 def _entries(document: Document, number: int, rows: Iterable[int]) -> Iterator[Entry]:
     """Yield the entries of a document's passages with these row numbers."""
     keywords, about = document.keywords, document.about
+    title = "" if document.title in document.asked else document.title
     for place, row in zip(_passages(document), rows, strict=False):
         inside = place.section >= 0
-        headings = document.sections[place.section].headings if inside else ()
+        above = document.sections[place.section].headings if inside else ()
+        headings = tuple(one for one in above if one not in document.asked)
         words = place.text.count(" ") + place.text.count("\n") + 1
-        yield Entry(row, number, document.title, headings, place.text, words, keywords, about)
+        yield Entry(row, number, title, headings, place.text, words, keywords, about)
         keywords = about = ""
 
 

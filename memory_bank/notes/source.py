@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -11,6 +12,7 @@ from typing import Any
 from memory_bank import notes
 from memory_bank.errors import BadName, StorageFailed, UnreadableNote
 from memory_bank.notes import files
+from memory_bank.notes.asked import Asked, asked_in
 from memory_bank.notes.dates import to_datetime
 from memory_bank.notes.decoding import decode
 from memory_bank.notes.file_scan import UNKNOWN
@@ -38,7 +40,7 @@ from memory_bank.source import (
 from memory_bank.stat_signature import StatSignature, signature_of
 from memory_bank.tokens import estimate
 
-READER = "10"
+READER = "11"
 """Version of the parser: it changes whenever notes are parsed into other documents."""
 ARCHIVED = "archived"
 CREATED = "created_at"
@@ -46,6 +48,8 @@ CREATED = "created_at"
 CONTENT = "content_hash"
 """The field with the first digits of a note's content hash."""
 _CONTENT_DIGITS = 32
+_SESSION_ID, _HEAD = re.compile(r"^[\"']?session_id\b", re.MULTILINE), 10_000
+"""What the front matter of a session's note has, in its first characters."""
 _MAX_UNPARSED_BYTES = 4_000_000
 """Maximum bytes of a note that exceeds the limits of `blocks`: a larger one would take over 5 s."""
 
@@ -62,6 +66,7 @@ class NotesSource:
         self._in_project = in_project
         self._max_bytes = max_bytes
         self._forgotten = False
+        self._asked: tuple[str, Asked | None] = "", None
 
     @property
     def leftover(self) -> list[str]:
@@ -162,14 +167,23 @@ class NotesSource:
         )
 
     def text(self, key: str, hash: str, span: Span) -> str | None:  # noqa: A002  (the contract's word)
-        """Return some lines of a note; None if its bytes have changed."""
+        """Return some lines of a note; None if its bytes have changed.
+
+        Of a session's note, what was asked in it is left out.
+        """
         try:
             data = self._roots.of(key).read(key)
         except BadName:
             return None
         if data is None or etag(data) != hash:
             return None
-        return lines_between(decode(data).text, span)
+        text = decode(data).text
+        shown = lines_between(text, span)
+        if not _SESSION_ID.search(text, 0, _HEAD):  # start-up: other notes need no parser
+            return shown
+        if self._asked[0] != hash:  # several parts of one note are read one after another
+            self._asked = hash, asked_in(notes.note_parser.front_matter(data), text)
+        return self._asked[1].removed(shown).strip("\n") if self._asked[1] else shown
 
     def close(self) -> None:
         """Stop watching, and close all files."""
@@ -199,6 +213,8 @@ def document_of(
     )
     meta = note.meta
     owners = _owners(note.body.sections)
+    known = asked_in(meta, note.text)
+    asked = known.headings(note.body.sections, note.title) if known else frozenset[str]()
     return Document(
         key=note.path,
         hash=note.etag,
@@ -206,13 +222,14 @@ def document_of(
         passages=tuple(
             Passage(found.line, found.end_line, found.text, owners[ordinal])
             for ordinal, section in enumerate(note.body.sections)
-            for found in notes.passages.passages(section)
+            for found in notes.passages.passages(_answering(section, known))
         ),
         id=meta.id,
         fields=tuple(dict.fromkeys(_fields(note))),
-        data=_data(note),
+        data=_data(note) | ({"asked": sorted(asked)} if asked else {}),
         keywords=_keywords(note),
-        about=_about(note),
+        about=_about(note, named=known is None),
+        asked=asked,
         dates=dates,
         hidden=meta.status == ARCHIVED,
         sections=tuple(_sections(note.body.sections, owners, dates)),
@@ -223,6 +240,11 @@ def document_of(
         size=note.size,
         signature=signature,
     )
+
+
+def _answering(section: NoteSection, asked: Asked | None) -> NoteSection:
+    """Return a section without what was asked in the session."""
+    return section._replace(text=asked.removed(section.text)) if asked else section
 
 
 def content_field(content_hash: str) -> str:
@@ -332,10 +354,13 @@ def _keywords(note: Note) -> str:
     return "\n".join((*(tag for tag in note.meta.tags if tag not in inline), *note.meta.aliases))
 
 
-def _about(note: Note) -> str:
-    """Return the other words of the front matter, except the title, and of the path, for lookup."""
+def _about(note: Note, *, named: bool) -> str:
+    """Return the other words of the front matter, except the title, and of the path, for lookup.
+
+    A note is not `named` if its path is made of what was asked.
+    """
     meta = note.meta
-    words = [note.name, meta.type, *meta.file_refs, *meta.symbol_refs]
+    words = [note.name if named else "", meta.type, *meta.file_refs, *meta.symbol_refs]
     words += [f"{entity.kind} {entity.id}" for entity in meta.entity_refs]
     words += [f"{key} {value}" for key, value in _extra(meta.extra)]
     return "\n".join(word for word in words if word)

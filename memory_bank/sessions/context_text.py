@@ -11,7 +11,7 @@ from itertools import groupby
 from memory_bank.tokens import estimate
 
 REQUEST = "session-request"
-"""The type of a row for what a session was asked to do."""
+"""The type of a row for what came of the requests of a session."""
 TITLE_LIMIT = 60
 """Maximum number of characters of a title in a row."""
 
@@ -35,7 +35,7 @@ Quote = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class ContextRow:
-    """An observation, or what a session was asked to do."""
+    """An observation, or what came of a session."""
 
     id: str
     created_at: datetime

@@ -62,11 +62,13 @@ def rows(text: str) -> dict[str, str]:
 def test_a_context_tells_the_types_that_matter_of_the_last_sessions(
     bank: Bank, folder: Path
 ) -> None:
-    write(folder, "retry", observation(1), observation(2, "decision"), observation(3, "discovery"))
+    said = Summary("sum-1", "retry", "shop", NOW, request="Please do retry", completed="It retries")
+    seen = (observation(1), observation(2, "decision"), observation(3, "discovery"))
+    write(folder, "retry", *seen, summary=said)
     answer = inject_context(bank, "shop")
     assert answer.context.startswith("# [shop] recent context, ")
     assert rows(answer.context) == {
-        "session-request": "Please do retry",
+        "session-request": "It retries",
         "bugfix": "Title 1",
         "decision": "Title 2",
     }

@@ -83,7 +83,7 @@ def test_the_three_steps_in_camel_case(worked: Make) -> None:
     assert [one["id"] for one in details["observations"]] == ids[3:5]
     assert details["missing"] == ["nothing"]
     assert 'modifies="src/job.py"' in details.text
-    session_row = worked("search", type="session", query="please")["results"][0]
+    session_row = worked("search", type="session")["results"][0]
     assert session_row["obs_type"] is None
 
 
