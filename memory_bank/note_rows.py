@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -13,12 +15,15 @@ from memory_bank.manifest import documents, link_resolution
 from memory_bank.manifest.documents import DocumentRow
 from memory_bank.manifest.manifest import Manifest
 from memory_bank.notes.link_targets import path_names
+from memory_bank.notes.name_forms import record_asked
 from memory_bank.notes.names import key, name_of, path_of
 from memory_bank.notes.source import CONTENT, content_field
 from memory_bank.retrievers.base import Scope
 from memory_bank.similar_names import similar_names
 
 _NO_DATES: Mapping[str, float] = MappingProxyType({})
+_ENDING = re.compile(r"-[0-9a-f]{4}(?:-\d+)?\Z")
+"""What `remember` adds to a name where git knows several branches."""
 BY_HAND = "manual"
 """Source of a note without `source_type`: a person wrote it."""
 
@@ -107,9 +112,24 @@ def candidates(manifest: Manifest, name: str) -> list[str]:
     return link_resolution.keys_of(manifest, key(name))
 
 
+def _nearly_named(manifest: Manifest, name: str) -> list[str]:
+    """Return the decision records with a number, else the notes named so and by an id's start."""
+    number = record_asked(name, bare=True)
+    found = link_resolution.keys_of(manifest, number) if number else []
+    if found or not name:
+        return found
+    for _, path in documents.all_keys(manifest):
+        stem, endings = _ENDING.subn("", key(path))
+        if endings and f"/{stem}".endswith(f"/{name}"):
+            found.append(path)
+    return found
+
+
 def path_named(manifest: Manifest, forms: Sequence[str]) -> str | NoteNotFound:
     """Return the path of the note that the first known form of a name means, or an error."""
-    paths = next(filter(None, (candidates(manifest, form) for form in forms)), [])
+    exact = (candidates(manifest, form) for form in forms)
+    nearly = (_nearly_named(manifest, key(form)) for form in forms if is_utf8(form))
+    paths = next(filter(None, chain(exact, nearly)), [])
     if len(paths) == 1:
         return paths[0]
     if paths:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 Signature = str
 """A text that differs whenever a document may have changed; empty if unknown."""
 
-SAME_FILE, BY_PATH, BY_NAME, BY_ALIAS, BY_TITLE, BY_ID = range(6)
+SAME_FILE, BY_PATH, BY_NAME, BY_ALIAS, BY_TITLE, BY_ID, BY_NUMBER = range(7)
 """Ranks of names: a link leads to the documents with its name at the lowest rank."""
 
 

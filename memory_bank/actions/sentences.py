@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_FIRST = re.compile(r"(.+?[.!?\u3002])(?:\s|$)", re.DOTALL)
+from memory_bank.notes import first_sentence as sentences
+
 _END = re.compile(r"[.!?\u3002](?=\s|$)")
 _HEADINGS = re.compile(r"\A(?:[ ]{0,3}#{1,6}[ \t][^\n]*(?:\n|\Z)|[ \t]*\n)+")
 _MARKS = "#>*-+ \t"
@@ -16,8 +17,7 @@ _FEW = 3
 def first_sentence(text: str) -> str:
     """Return the first sentence of a text below its headings, on one line."""
     paragraph = (_HEADINGS.sub("", text) or text).strip().partition("\n\n")[0]
-    found = _FIRST.match(paragraph)
-    return " ".join((found[1] if found else paragraph).lstrip(_MARKS).split())
+    return sentences.first_sentence(paragraph).lstrip(_MARKS)
 
 
 def sentence_around(before: str, link: str, after: str) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.filenames import NOTE_SUFFIXES
-from memory_bank.notes.name_forms import in_reference, leads_out
+from memory_bank.notes.name_forms import in_reference, leads_out, record_asked, record_name
 from memory_bank.notes.names import OUTSIDE, key, name_of
 from memory_bank.notes.unicode_form import nfc
-from memory_bank.source import BY_ALIAS, BY_ID, BY_NAME, BY_PATH, BY_TITLE, Name
+from memory_bank.source import BY_ALIAS, BY_ID, BY_NAME, BY_NUMBER, BY_PATH, BY_TITLE, Name
 
 if TYPE_CHECKING:
     from memory_bank.notes.note import Link, Note
@@ -40,6 +40,8 @@ def names_of(note: Note, *, included: bool = False) -> Iterator[Name]:
     yield Name(key(note.title), BY_TITLE)
     if note.meta.id:
         yield Name(key(note.meta.id), BY_ID)
+    if number := record_name(note.name):
+        yield Name(number, BY_NUMBER)
 
 
 def path_names(path: str, aliases: Iterable[str]) -> Iterator[Name]:
@@ -90,7 +92,8 @@ def target_of(
         return Target((first, second), written if ghost.startswith("..") else ghost)
     if project_prefix and rooted.startswith(project_prefix):
         rooted = rooted.removeprefix(project_prefix)
-    return Target((key(rooted), key(relative) if "/" in rooted else ""), rooted)
+    second = key(relative) if "/" in rooted else record_asked(rooted)
+    return Target((key(rooted), second), rooted)
 
 
 def _file_target(named: str, project_prefix: str, in_project: InProject) -> Target:

@@ -28,6 +28,11 @@ _CODE = re.compile(r"\\(?:x([0-9a-f]{2})|u([0-9a-f]{4})|U([0-9a-f]{8}))")
 _INVISIBLE = frozenset(["Cc", "Cf", "Cs", "Zl", "Zp"])
 """Categories of the characters that answers escape in names, such as `\\u200c`."""
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9_+-]{0,9}\Z")
+_RECORD = re.compile(
+    r"adr[-_ ]?(?P<named>\d{1,5})(?!\d)|(?P<padded>\d{3,5})(?![\d.:])(?![-_ ]\d\d(?!\d))",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"(?P<adr>adr[-_ ]?)?(?P<number>\d{1,5})", re.IGNORECASE)
 _REFERENCE = re.compile(r"\w+:\S.*")
 """A symbol, person or ticket: `KIND:ID`. Titles have a space behind their colon."""
 
@@ -108,6 +113,21 @@ def of_included(name: str, place: Layout) -> str:
         return ""
     below = _below(text, str(place.project))
     return OUTSIDE + below if below else ""
+
+
+def record_name(name: str) -> str:
+    """Return `adr-N` for the name of a note on the decision N, else an empty string.
+
+    `0021-title`, `adr-21` and `ADR_0021-title` are decision 21; a date is none.
+    """
+    found = _RECORD.match(name.rpartition("/")[2])
+    return f"adr-{int(found['named'] or found['padded'])}" if found else ""
+
+
+def record_asked(written: str, *, bare: bool = False) -> str:
+    """Return `adr-N` for `ADR-N` in any form, with `bare` for `N` too, else an empty string."""
+    found = _NUMBER.fullmatch(written.strip())
+    return f"adr-{int(found['number'])}" if found and (found["adr"] or bare) else ""
 
 
 def in_reference(text: str) -> str:

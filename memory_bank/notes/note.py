@@ -104,6 +104,8 @@ class Body(NamedTuple):
     title: str = ""
     """The text of the first heading when it is of level 1, else empty."""
     faults: tuple[Fault, ...] = ()
+    first: str = ""
+    """The first sentence, which names a note without a heading; empty behind a heading."""
 
 
 class Note(NamedTuple):
@@ -130,5 +132,6 @@ class Note(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Title from front matter, else the first heading of level 1, else the file's name."""
-        return self.meta.title or self.body.title or self.name.rpartition("/")[2]
+        """The key `title`, else the first heading if of level 1, the first sentence, the name."""
+        given = self.meta.title or self.body.title
+        return given or self.body.first or self.name.rpartition("/")[2]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 
 from memory_bank.notes.blocks import Blocks, InlineBlock, parse_blocks
+from memory_bank.notes.first_sentence import naming_sentence
 from memory_bank.notes.inline_fields import MARK, MAX_FIELDS, Field, fields_of
 from memory_bank.notes.inline_text import InlineText, plain_text
 from memory_bank.notes.link_parser import links_in
@@ -55,7 +56,8 @@ def read_body(text: str, first_line: int = 1, offset: int = 0) -> Body:
         sections = content.described(sections)
     title = names[0] if heads and heads[0].level == 1 else ""
     links, tags = tuple(content.links), tuple(content.tags)
-    return Body(sections, links, content.ids, tags, title, tuple(content.faults()))
+    first = "" if title else naming_sentence(blocks.inline_blocks, known)
+    return Body(sections, links, content.ids, tags, title, tuple(content.faults()), first)
 
 
 class _Content:

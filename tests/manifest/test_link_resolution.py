@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from memory_bank import Bank, note_rows
+from memory_bank.errors import NoteNotFound
 from memory_bank.manifest import link_table
 
 Opening = Callable[..., Bank]
@@ -173,3 +174,41 @@ def test_a_file_ref_is_a_path_from_the_project_before_it_is_one_from_the_bank(
     notes = {"makefile.md": "x", "only.md": "x", "facts/only.md": "x", **twins}
     put(tmp_path / ".memories", {**notes, "d/a.md": f"---\nfile_refs: [{ref}]\n---\nx\n"})
     assert leads(opening(tmp_path / ".memories")) == {"d/a.md": [goal]}
+
+
+RECORDS = {
+    "decisions/0021-queue.md": "# Q\n", "decisions/adr-019-pay.md": "# P\n",
+    "2026-01-05-met.md": "# M\n", "10-things.md": "# T\n", "facts/the-script-bd92.md": "# S\n",
+}  # fmt: skip
+
+
+def test_a_decision_record_is_found_by_its_number(folder: Path, opening: Opening) -> None:
+    links = "[[ADR-19]] [[adr 0021]] [[ADR-10]] [[ADR-2026]] [[21]]"
+    put(folder, {**RECORDS, "a.md": links})
+    bank = opening(folder)
+    goals = ["decisions/adr-019-pay.md", "decisions/0021-queue.md"]
+    assert leads(bank)["a.md"] == [*goals, "ghost:ADR-10", "ghost:ADR-2026", "ghost:21"]
+    assert [bank.find(name) for name in ("021", "21", "adr-21", "ADR_0019")] == [
+        *["decisions/0021-queue.md"] * 3,
+        "decisions/adr-019-pay.md",
+    ]
+    put(folder, {"other/0021-mail.md": "# Mail\n"})
+    assert leads(bank)["a.md"][:2] == ["decisions/adr-019-pay.md", "?"]
+    with pytest.raises(NoteNotFound, match="2 notes") as error:
+        bank.find("021")
+    assert "other/0021-mail.md" in str(error.value.hint)
+
+
+def test_a_note_is_found_without_the_start_of_an_id_in_its_name(
+    folder: Path, opening: Opening
+) -> None:
+    put(folder, RECORDS)
+    bank = opening(folder)
+    for name in ("the-script", "facts/the-script", "the-script.md"):
+        assert bank.find(name) == "facts/the-script-bd92.md"
+    for name in ("script", "0021-quack", "the"):
+        with pytest.raises(NoteNotFound):
+            bank.find(name)
+    put(folder, {"the-script-ab12.md": "# Other\n"})
+    with pytest.raises(NoteNotFound, match="2 notes"):
+        bank.find("the-script")

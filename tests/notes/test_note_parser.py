@@ -123,3 +123,26 @@ def test_an_edit_of_a_file_that_is_not_utf8_is_refused_unless_it_changes_nothing
 def test_text_that_could_not_be_read_again_is_bad_input(text: str) -> None:
     with pytest.raises(BadInput):
         note_parser.edited(b"a", lambda _: text)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("We use it, e.g. for queues. More.", "We use it, e.g. for queues"),
+        ("Pin v1.2.3 of it, i.e. no later one. Then go.", "Pin v1.2.3 of it, i.e. no later one"),
+        ("- **Bold** and [[a|a link]], `code`! Next", "Bold and a link, code!"),
+        ("#tag #other\n\nsupersedes:: [[x]]\n\n![p](p.png)\n\nReal words", "Real words"),
+        ("Wrapped\nat the end of a line. Next.", "Wrapped at the end of a line"),
+        ("Met J. Smith of Acme vs. Others. Next.", "Met J. Smith of Acme vs. Others"),
+        ("\u65e5\u672c\u8a9e\u306e\u6587\u3002\u6b21", "\u65e5\u672c\u8a9e\u306e\u6587"),
+        ("Words first. Then more.\n\n## Part\n", "Words first"),
+        ("```\ncode\n```\n\nAfter code.", "After code"),
+        ("| a | b |\n|---|---|\n| c | d |\n\nAfter it.", "After it"),
+        ("## Status\n\nAccepted", "slug-bd92"),
+        ("$$", "slug-bd92"),
+        ("", "slug-bd92"),
+        ("word " * 60, "word " * 19 + "word\u2026"),
+    ],
+)
+def test_a_note_without_a_heading_is_titled_by_its_first_sentence(text: str, title: str) -> None:
+    assert note_parser.parse("facts/slug-bd92.md", text.encode()).title == title
