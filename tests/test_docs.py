@@ -12,6 +12,8 @@ import pytest
 import memory_bank
 from memory_bank import config, open_bank, recall
 from memory_bank.frontends.cli.root import root
+from memory_bank.frontends.mcp import token_cost
+from memory_bank.frontends.mcp.toolbox import Toolbox
 
 ROOT = Path(__file__).parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -223,3 +225,46 @@ def test_the_architecture_names_files_that_exist() -> None:
     ends = [f"/{name}" if name.endswith("/") else f"/{name}\n" for name in named]
     derived = {"/keyword/", "/notes/", "/vectors/"}  # folders of the index
     assert [end for end in ends if end not in known and end not in derived] == []
+
+
+def measured() -> tuple[int, set[str], dict[str, tuple[str, str]]]:
+    """Return the number of the default tools, their tokens in total, and those of each."""
+    plain, structured = (token_cost.cost(Toolbox(structured=one)) for one in (False, True))
+    totals = {plain.model_tokens, plain.tokens, structured.tokens, token_cost.LIMIT}
+    each = {one.name: (f"{one.model_tokens:,}", f"{one.tokens:,}") for one in plain.tools}
+    each["all"] = (f"{plain.model_tokens:,}", f"{plain.tokens:,}")
+    return len(plain.tools), {f"{one:,}" for one in totals}, each
+
+
+def test_numbers_of_tools_and_of_their_tokens_are_those_that_are_measured() -> None:
+    number, totals, _ = measured()
+    compared = 0
+    for page in PAGES:
+        for words in re.split(r"\n\s*\n|\n(?=[-*|] )", prose(page)):
+            counts = [int(one) for one in re.findall(r"\b(\d+) (?:\w+ )?tools\b", words)]
+            assert set(counts) <= {number}, f"{page}: {words}"
+            about = re.search(r"\btools\b", words) and re.search(r"\btokens\b", words)
+            tokens = re.findall(r"\b\d[\d,]*\d{3}\b", words) if about else []
+            assert set(tokens) <= totals, f"{page}: {words}"
+            compared += len(counts) + len(tokens)
+    assert compared > 5
+
+
+def test_the_costs_of_tools_are_those_that_are_measured() -> None:
+    *_, each = measured()
+    shown = next(one for one in fences(ROOT / "docs/mcp.md", "console") if "--describe" in one)
+    rows = [line.split() for line in shown.splitlines()[1:] if line != "…"]
+    assert len(rows) > 1
+    for name, *_, model, listed in rows:
+        assert each[name] == (model, listed), name
+
+
+def test_the_saving_of_three_layers_is_the_measured_one() -> None:
+    table = (ROOT / "docs/benchmarks.md").read_text(encoding="utf-8")
+    row = r"^\| {}, 5 rows \| [\d.]+ \| ([\d,]+) \|"
+    whole, layers = (
+        int("".join(re.findall(row.format(way), table, re.MULTILINE)).replace(",", ""))
+        for way in ("hits whole", "three layers")
+    )
+    description = Toolbox().tools["__IMPORTANT"].listed.description or ""
+    assert re.findall(r"([\d.]+)x", description) == [f"{whole / layers:.1f}"]

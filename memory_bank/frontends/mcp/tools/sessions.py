@@ -58,7 +58,7 @@ def __IMPORTANT(call: Call) -> index_text.Workflow:  # noqa: N802, ARG001  (its 
     """3-LAYER WORKFLOW (ALWAYS FOLLOW): 1. search(query) -> Get index with IDs (~50-100
     tokens/result) 2. timeline(anchor=ID) -> Get context around interesting results 3.
     get_observations([IDs]) -> Fetch full details ONLY for filtered IDs. NEVER fetch full details
-    without filtering first. 10x token savings.
+    without filtering first. 3.8x fewer tokens, measured.
     """  # noqa: D205  (the wording is given)
     return index_text.Workflow(index_text.STEPS)
 
@@ -83,7 +83,7 @@ def search(
 ) -> observations.Index:
     """Step 1: what did past sessions do, decide, learn? An index with IDs.
 
-    No query: the newest. For the text of notes, recall.
+    No query: the newest. For the text of notes, `recall`.
     """
     return observations.search(
         call.bank,
