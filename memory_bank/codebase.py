@@ -135,7 +135,9 @@ class Codebase:
         with self.lock:
             if not self.settings.code.enabled:
                 where = self.settings.origins.get("code.enabled", "the settings")
-                raise BadInput("code is turned off here", f"set enabled = true ({where})")
+                raise BadInput(
+                    "code is turned off here", "set enabled = true ({where})", where=where
+                )
             try:
                 return self._refreshed(progress)
             except IndexDamaged:

@@ -77,7 +77,9 @@ class Settings(NamedTuple):
         """Raise BadInput when memory is turned off here."""
         if not self.memory.enabled:
             where = self.origins.get("memory.enabled", "the settings")
-            raise BadInput("memory is turned off for this bank", f"set enabled = true ({where})")
+            raise BadInput(
+                "memory is turned off for this bank", "set enabled = true ({where})", where=where
+            )
 
     def of(self, kind: Callable[[], Section]) -> Section:
         """Return the section that an embedder declares, by its class."""
@@ -355,7 +357,8 @@ def _checked(name: str, value: object) -> object:
         said = "its value" if meta.private else shown(value)  # it may be a key
         raise BadSetting(f"{name}: {said} is not {wanted[type(default)]}", meta.help)
     if meta.choices and value not in meta.choices:
-        raise BadSetting(f"{name} = {value!r}", f"choose one of: {', '.join(meta.choices)}")
+        message = f"{name} = {value!r}"
+        raise BadSetting(message, "choose one of: {choices}", choices=", ".join(meta.choices))
     if isinstance(value, int | float) and not isinstance(value, bool):
         _check_range(name, value, meta)
     if isinstance(value, tuple) and meta.problem is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from typing import Self
 
@@ -13,7 +13,8 @@ from memory_bank.hints import Hint
 class MemoryBankError(Exception):
     """An error with a `message` and a `hint` of what to do next.
 
-    A `Hint` is a step that front-ends word in their own terms, with the error's arguments.
+    A `Hint` is a step that front-ends word in their own terms. What a hint says that is not ours,
+    such as the name of a file, is an argument: it is filled in for `{name}`.
     """
 
     def __init__(self, message: str, hint: str = "", **arguments: str) -> None:
@@ -29,17 +30,21 @@ class MemoryBankError(Exception):
         """What to try next, in words for callers of the Python API."""
         return self.hint_in({})
 
-    def hint_in(self, words: Mapping[Hint, str]) -> str:
-        """Return the hint in a front-end's words; may be empty."""
+    def hint_in(self, words: Mapping[Hint, str], quote: Callable[[str], str] = str) -> str:
+        """Return the hint in a front-end's words, what is not ours quoted; may be empty."""
         said = self._step
         if isinstance(said, Hint):
-            said = words.get(said, said).format_map(self._arguments)
-        return "; ".join(filter(None, (self.kept, said)))
+            said = words.get(said, said)
+        if isinstance(self._step, Hint) or self._arguments:
+            said = said.format_map({name: quote(text) for name, text in self._arguments.items()})
+        return "; ".join(filter(None, (self.kept and quote(self.kept), said)))
 
-    @property
-    def hint_is_ours(self) -> bool:
-        """Tell whether the hint can have no text from a file."""
-        return isinstance(self._step, Hint) and not self._arguments
+    @classmethod
+    def after(cls, error: MemoryBankError, message: str) -> Self:
+        """Return an error of this class with the hint of another one."""
+        found = cls(message)
+        found._step, found._arguments, found.kept = error._step, error._arguments, error.kept
+        return found
 
     def at(self, where: str) -> Self:
         """Return the same error with a place before its message."""
@@ -132,8 +137,10 @@ class EmbedderUnavailable(MemoryBankError):
 class SharedUnavailable(MemoryBankError):
     """The shared index can't be reached or used; `reason` is an answer's `fallback_reason`."""
 
-    def __init__(self, message: str, hint: str = "", reason: str = "shared_unreachable") -> None:
-        super().__init__(message, hint)
+    def __init__(
+        self, message: str, hint: str = "", reason: str = "shared_unreachable", **arguments: str
+    ) -> None:
+        super().__init__(message, hint, **arguments)
         self.reason = reason
 
 

@@ -133,11 +133,11 @@ def path_named(manifest: Manifest, forms: Sequence[str]) -> str | NoteNotFound:
     if len(paths) == 1:
         return paths[0]
     if paths:
-        which = f"say which: {', '.join(paths[:8])}"
-        return NoteNotFound(f"{forms[0]!r} may mean {len(paths)} notes", which)
-    near = similar(manifest, forms[0])
-    hint = f"did you mean {', '.join(near)}?" if near else Hint.LIST_NOTES
-    return NoteNotFound(f"there is no note {forms[0]!r}", hint)
+        message = f"{forms[0]!r} may mean {len(paths)} notes"
+        return NoteNotFound(message, "say which: {paths}", paths=", ".join(paths[:8]))
+    near = ", ".join(similar(manifest, forms[0]))
+    hint = "did you mean {near}?" if near else Hint.LIST_NOTES
+    return NoteNotFound(f"there is no note {forms[0]!r}", hint, near=near)
 
 
 def similar(manifest: Manifest, name: str, most: int = 3) -> list[str]:

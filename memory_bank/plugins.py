@@ -26,7 +26,7 @@ def load(kind: str, name: str) -> ModuleType:
     if name not in names(kind):
         known = ", ".join(names(kind))
         one = kind.rpartition(".")[2].rstrip("s")
-        raise BadInput(f"there is no {one} called {name!r}", f"choose one of: {known}")
+        raise BadInput(f"there is no {one} called {name!r}", "choose one of: {known}", known=known)
     return import_module(f"memory_bank.{kind}.{name}")
 
 

@@ -39,7 +39,6 @@ def test_a_front_end_words_a_step_with_the_arguments_of_the_error() -> None:
     error = BadInput("taken", Hint.NAME_SERVER, name="x")
     assert error.hint == "give this one a name of its own, for example x-2"
     assert error.hint_in({Hint.NAME_SERVER: "--name {name}-2"}) == "--name x-2"
-    assert not error.hint_is_ours
 
 
 def test_an_error_of_another_place_keeps_its_kind_hint_and_reason() -> None:
@@ -58,4 +57,3 @@ def test_what_was_kept_is_said_before_the_hint() -> None:
 def test_a_hint_that_is_no_step_is_said_as_it_is(hint: str) -> None:
     error = MemoryBankError("no", hint)
     assert error.hint_in({}) == hint
-    assert not error.hint_is_ours

@@ -155,7 +155,7 @@ def explained(
 
 def nothing_here(no_bank: NoBank, no_code: NoRepository) -> NoBank:
     """Return the error of a question where there is neither a bank nor a repository."""
-    return NoBank(f"{no_bank.message}; {no_code.message}", no_bank.hint)
+    return NoBank.after(no_bank, f"{no_bank.message}; {no_code.message}")
 
 
 def _problem(found: Mapping[str, _Found]) -> str | None:

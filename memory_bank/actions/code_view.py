@@ -40,7 +40,7 @@ def code_view(code: Codebase, path: str) -> CodeView:
     settings = code.settings
     if not settings.code.enabled:
         where = settings.origins.get("code.enabled", "the settings")
-        raise BadInput("code is turned off here", f"set enabled = true ({where})")
+        raise BadInput("code is turned off here", "set enabled = true ({where})", where=where)
     path = below(code.root, path)
     scan = code.tree.scan()
     if path in scan.refused:

@@ -81,7 +81,8 @@ def known_file(root: Path, state: CouplingState, file: str) -> str:
         raise FileNotFound(f"{path} is a folder", "give one of its files")
     now = state.coupling.history.renamed.get(path, "")
     if now in state.files:
-        raise FileNotFound(f"there is no file {path} in {root}", f"it was renamed to {now}")
+        message = f"there is no file {path} in {root}"
+        raise FileNotFound(message, "it was renamed to {now}", now=now)
     near = [one for one in state.files if posixpath.basename(one) == posixpath.basename(path)]
     near = similar_names(path, near, least=0.0) or similar_names(path, state.files, least=_SIMILAR)
     raise FileNotFound(

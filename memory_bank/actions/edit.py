@@ -240,7 +240,9 @@ def section_of(among: Sequence[Section], heading: str) -> Section:
     if not found:
         known = ", ".join(section.headings[-1] for section in among if section.level)
         raise NoteNotFound(
-            f"there is no heading {heading!r} in the note", f"it has: {known or 'none'}"
+            f"there is no heading {heading!r} in the note",
+            "it has: {headings}",
+            headings=known or "none",
         )
     if len(found) > 1:
         lines = ", ".join(str(section.line) for section in found)

@@ -115,8 +115,8 @@ class _Options:
                 raise BadInput(f"there is no mode {mode!r}", f"choose one of: {', '.join(MODES)}")
         for name in self.least:
             if name not in MEASURES:
-                known = ", ".join(MEASURES)
-                raise BadInput(f"there is no measure {name!r}", f"choose one of: {known}")
+                known = f"choose one of: {', '.join(MEASURES)}"
+                raise BadInput(f"there is no measure {name!r}", known)
         if not DEPTH <= self.limit <= MOST:
             raise BadInput(f"limit is {self.limit}", f"choose one from {DEPTH} to {MOST}")
 

@@ -162,5 +162,7 @@ def _configure(tree: Path, *words: str) -> None:
     """Change the settings of the clone, which its linked work trees share."""
     if git_process.run(tree, "config", "--local", *words) is None:
         raise StorageFailed(
-            f"git could not write the settings of {tree}", f"try: git config --local {words[1]}"
+            f"git could not write the settings of {tree}",
+            "try: git config --local {key}",
+            key=words[1],
         )

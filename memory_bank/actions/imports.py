@@ -128,7 +128,9 @@ def _load(kind: str) -> Importer:
     """Load an importer; raise BadInput, listing all importers, for an unknown kind."""
     if kind not in kinds():
         known = ", ".join(kinds())
-        raise BadInput(f"there is no importer called {kind!r}", f"choose one of: {known}")
+        raise BadInput(
+            f"there is no importer called {kind!r}", "choose one of: {known}", known=known
+        )
     return cast("Importer", plugins.load(PACKAGE, kind.replace("-", "_")))
 
 
@@ -144,8 +146,9 @@ def _source(bank: Bank, kind: str, importer: Importer, path: Path) -> Path:
         raise BadInput(f"{path} and the bank overlap", "name a source outside the bank")
     if not _detects(importer, source):
         others = [other for other in kinds() if other != kind and _detects(_load(other), source)]
-        hint = f"choose one of: {', '.join(others)}" if others else Hint.LIST_IMPORTERS
-        raise BadInput(f"{path} is not a source that {kind} reads", hint)
+        hint = "choose one of: {others}" if others else Hint.LIST_IMPORTERS
+        message = f"{path} is not a source that {kind} reads"
+        raise BadInput(message, hint, others=", ".join(others))
     return source
 
 

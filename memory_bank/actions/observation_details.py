@@ -129,8 +129,8 @@ def get_observations(
     if len(wanted) > MOST:
         raise BadInput(f"{len(wanted)} ids are too many", f"give at most {MOST} in one call")
     if order_by is not None and order_by not in get_args(Order):
-        choices = ", ".join(get_args(Order))
-        raise BadInput(f"there is no order {order_by!r}", f"choose one of: {choices}")
+        choices = f"choose one of: {', '.join(get_args(Order))}"
+        raise BadInput(f"there is no order {order_by!r}", choices)
     with bank.lock:
         compress_now(bank)
         found, missing = bank.answer(lambda view: _read(bank, view, wanted, project))

@@ -100,8 +100,8 @@ def search(
     if type is not None and type not in TYPES:
         raise BadInput(f"there is no type {type!r}", f"choose one of: {', '.join(TYPES)}")
     if order_by not in get_args(Order):
-        choices = ", ".join(get_args(Order))
-        raise BadInput(f"there is no order {order_by!r}", f"choose one of: {choices}")
+        choices = f"choose one of: {', '.join(get_args(Order))}"
+        raise BadInput(f"there is no order {order_by!r}", choices)
     if offset < 0:
         raise BadInput(f"the offset {offset} is negative", "give 0 or more")
     types = (obs_type,) if isinstance(obs_type, str) else tuple(obs_type or ())

@@ -116,7 +116,8 @@ def _by_start(bank: Bank, store: NoteStore, given: str) -> Session:
     met = at_path or [one for one in ids if name and one.startswith(name)]
     if len(met) > 1:
         shown = ", ".join(one[:40] for one in met[:5])
-        raise BadInput(f"{name[:60]!r} starts {len(met)} sessions", f"say which: {shown}")
+        message = f"{name[:60]!r} starts {len(met)} sessions"
+        raise BadInput(message, "say which: {ids}", ids=shown)
     return found(store, met[0] if met else name)
 
 

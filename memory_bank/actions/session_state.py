@@ -108,7 +108,9 @@ def check_captured(bank: Bank) -> None:
     """Raise BadInput where nothing of sessions is stored."""
     if not bank.settings.sessions.capture:
         where = bank.settings.origins.get("sessions.capture", "the settings")
-        raise BadInput("sessions are not captured in this project", f"set capture = true ({where})")
+        raise BadInput(
+            "sessions are not captured in this project", "set capture = true ({where})", where=where
+        )
 
 
 def project_of(bank: Bank) -> str:

@@ -36,7 +36,9 @@ def with_setting(text: str, section: str, key: str, value: Value) -> str:
             continue
     raise BadSetting(
         f"{section}.{key} can't be set automatically in this file",
-        f"add {key} = {json.dumps(value)} under [{section}] by hand",
+        "add {line} under [{section}] by hand",
+        line=f"{key} = {json.dumps(value)}",
+        section=section,
     )
 
 

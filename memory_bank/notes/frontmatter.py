@@ -175,7 +175,7 @@ def not_rewritten(reason: str, line_number: int) -> UnreadableNote:
     """Return the error for a file that can't be rewritten."""
     return UnreadableNote(
         f"{reason} (line {line_number}), so the file is not rewritten",
-        f"repair line {line_number} in an editor, then try again",
+        f"repair line {line_number:d} in an editor, then try again",
     )
 
 

@@ -75,12 +75,14 @@ def chosen(among: Iterable[Trashed], path: str, version: str = "") -> Trashed:
     if not found:
         raise NoteNotFound(
             f"there is no version {version!r} of {every[0].path} in the trash",
-            f"it has: {', '.join(note.version for note in every)}",
+            "it has: {versions}",
+            versions=", ".join(note.version for note in every),
         )
     if version and len(found) > 1:
         raise Conflict(
             f"{len(found)} versions of {found[0].path} start with {version!r}",
-            f"choose one: {', '.join(note.version for note in found)}",
+            "choose one: {versions}",
+            versions=", ".join(note.version for note in found),
         )
     return found[0]
 

@@ -44,7 +44,8 @@ def symbol_named(table: CodeDatabase, name: str) -> SymbolRow:
     more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
     raise SymbolNotFound(
         f"{shown!r} is the name of {len(found)} symbols: {', '.join(listed[:_LISTED])}{more}",
-        f"name one as listed here, such as {listed[0]}, or give its id",
+        "name one as listed here, such as {first}, or give its id",
+        first=listed[0],
     )
 
 

@@ -168,8 +168,8 @@ def _settings(bank: Bank, folder: Path, otherwise: Settings | None) -> Settings:
 
 def _no_notes(tree: Path, bank: Bank, revision: Revision) -> BadInput:
     first = revision_files.first_commit(tree, bank.layout.origin)
-    hint = f"its first commit is {first}" if first else "commit its notes"
+    hint = "its first commit is {first}" if first else "commit its notes"
     what = "is staged" if revision.staged else f"was in it at {revision.asked}"
     known = revision.staged or revision.commit.startswith(revision.asked)
     commit = "" if known else f" (commit {revision.commit[:12]})"
-    return BadInput(f"{bank.layout.root}: no note {what}{commit}", hint)
+    return BadInput(f"{bank.layout.root}: no note {what}{commit}", hint, first=first)

@@ -323,7 +323,7 @@ def checked_id(session_id: str) -> str:
     if not found or len(found) > note_format.ID_LIMIT:
         raise BadInput(
             f"{found[:60]!r} is not the id of a session",
-            f"give the one of the agent's program: 1 to {note_format.ID_LIMIT} characters",
+            f"give the one of the agent's program: 1 to {note_format.ID_LIMIT:d} characters",
         )
     return found
 

@@ -301,6 +301,7 @@ def check_embedder(info: IndexInfo, embedder: str) -> None:
         name = info.embedder.partition(":")[0]
         raise SharedUnavailable(
             f"the shared index has vectors of the embedder {info.embedder}, not of {embedder}",
-            f'use the same one: [memory] embedder = "{name}"',
+            'use the same one: [memory] embedder = "{name}"',
             OTHER_EMBEDDER,
+            name=name,
         )

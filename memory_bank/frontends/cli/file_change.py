@@ -33,7 +33,8 @@ def made(
         if call.json or not interactive():
             raise BadInput(
                 f"{change.file} would be changed, but confirmation needs a terminal",
-                f"add --yes to change it, or show {look}",
+                "add --yes to change it, or show {look}",
+                look=look,
             )
         show(call, change)
         if not click.confirm(f"Change {place(change.file)}?", err=True):

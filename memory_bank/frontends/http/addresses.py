@@ -36,7 +36,12 @@ def parsed(address: str) -> tuple[str, int]:
     if not (colon and host and port.isdecimal() and port.isascii() and int(port) < 2**16):
         raise BadInput(f"{address!r} is not HOST:PORT", "for example 127.0.0.1:8765, or [::1]:8765")
     if ":" in bare and host == bare:
-        raise BadInput(f"{address!r}: an IPv6 address needs brackets", f"write [{bare}]:{port}")
+        raise BadInput(
+            f"{address!r}: an IPv6 address needs brackets",
+            "write [{bare}]:{port}",
+            bare=bare,
+            port=str(port),
+        )
     return bare, int(port)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memory_bank.actions.ask_results import NoteResult, Result, file_of, line_of
+from memory_bank.actions.ask_results import Answer, NoteResult, Result, file_of, line_of
+from memory_bank.actions.explain_symbol import ExplainedSymbol
 from memory_bank.frontends.fencing import Quotes, one_line
 from memory_bank.frontends.rendering import count
 
 if TYPE_CHECKING:
-    from memory_bank.actions.ask_results import Answer
+    from memory_bank.actions.blast_radius import BlastRadius
 
 _MOST_TITLE = 100
 
@@ -29,7 +30,7 @@ def answer(found: Answer, quotes: Quotes) -> str:
         f"{count(found.result_count, 'result')}: kind | score | place | title, then a line of it."
     )
     rows = quotes.quote("\n".join(map(_row, found.results)))
-    return "\n".join([f"{head} {quotes.notice}", rows, *remarks, _next(found)])
+    return "\n".join([f"{head} {quotes.notice}", rows, *remarks])
 
 
 def _row(one: Result) -> str:
@@ -40,7 +41,14 @@ def _row(one: Result) -> str:
     return f"{one.kind} | {one.relevance_score:.2f} | {place}{named}\n  {one_line(one.snippet)}"
 
 
-def _next(found: Answer) -> str:
-    if any(isinstance(one, NoteResult) for one in found.results):
-        return "read_memory shows a note whole."
-    return "Read the files at these lines."
+def then(found: Answer | ExplainedSymbol | BlastRadius) -> str:
+    """Return what to do after an answer about code."""
+    if isinstance(found, Answer):
+        notes = any(isinstance(one, NoteResult) for one in found.results)
+        if not notes and found.results:
+            return "Read the files at these lines."
+    elif isinstance(found, ExplainedSymbol):
+        notes = bool(found.notes or found.file_notes)
+    else:
+        notes = bool(found.notes or any(one.notes for one in found.symbols))
+    return "`read_memory` shows a note whole." if notes else ""

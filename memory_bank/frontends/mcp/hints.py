@@ -2,42 +2,67 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Mapping
+
+from memory_bank.frontends.mcp.served import first_of
 from memory_bank.hints import Hint
 
-HINTS = {
-    Hint.MAKE_BANK: "run `memory-bank init` in your project",
+_READ_AGAIN = "read it again with `read_memory`"
+_HINTS = {
+    Hint.MAKE_BANK: ("run `memory-bank init` in your project",),
     Hint.MAKE_OR_NAME_BANK: (
-        "run `memory-bank init` in your project, or name a bank with --bank DIR"
+        "run `memory-bank init` in your project, or name a bank with --bank DIR",
     ),
-    Hint.LIST_NOTES: "find its name with search_memories",
-    Hint.SEARCH_IDS: "find its id with search; ids are texts like obs-3f2a9c1b7d04",
-    Hint.LIST_GHOSTS: "name it as notes link to it, or use search_memories",
-    Hint.LIST_TRASH: "give the path that delete_memory returned",
-    Hint.READ_AGAIN: "read it again with read_memory",
-    Hint.READ_AND_REPEAT: (
-        "read it again with read_memory, then repeat the change on the new text"
+    Hint.LIST_NOTES: (
+        "find its name with `search_memories`",
+        "find its name with `recall`",
+        "find its name with `search`",
     ),
-    Hint.CHOOSE_ANOTHER_NAME: "choose another name, or use edit_memory on it",
-    Hint.DELETE_INSTEAD: "to remove a note, use delete_memory",
-    Hint.LOOK_AND_REPEAT: "read the notes again with read_memory, then try again",
+    Hint.SEARCH_IDS: ("find its id with `search`; ids are texts like obs-3f2a9c1b7d04",),
+    Hint.LIST_GHOSTS: (
+        "name it as notes link to it, or use `search_memories`",
+        "name it as notes link to it, or use `recall`",
+        "name it as notes link to it",
+    ),
+    Hint.LIST_TRASH: ("give the path that `delete_memory` returned",),
+    Hint.READ_AGAIN: (_READ_AGAIN,),
+    Hint.READ_AND_REPEAT: (f"{_READ_AGAIN}, then repeat the change on the new text",),
+    Hint.CHOOSE_ANOTHER_NAME: (
+        "choose another name, or use `edit_memory` on it",
+        "choose another name",
+    ),
+    Hint.DELETE_INSTEAD: ("to remove a note, use `delete_memory`",),
+    Hint.LOOK_AND_REPEAT: ("read the notes again with `read_memory`, then try again",),
     Hint.RESOLVE_CONFLICT: (
-        "resolve it completely in one edit_memory: keep the right lines, and remove the lines"
-        " <<<<<<<, ======= and >>>>>>>; a person must resolve one in front matter"
+        (
+            "resolve it completely in one `edit_memory`: keep the right lines, and remove the lines"
+            " <<<<<<<, ======= and >>>>>>>; a person must resolve one in front matter"
+        ),
     ),
     Hint.WRITE_ELSEWHERE: (
-        "write where the secret is stored instead; only a person may allow it, on the command line"
-        " or in the settings"
+        (
+            "write where the secret is stored instead; only a person may allow it, on the command"
+            " line or in the settings"
+        ),
     ),
     Hint.CHANGE_INCLUDED: (
-        "change the file itself with your other tools if the user wants that, or write a note that"
-        " links to it"
+        (
+            "change the file itself with your other tools if the user wants that, or write a note"
+            " that links to it"
+        ),
     ),
-    Hint.INSTALL_MINILM: "a person may run `memory-bank embedder install minilm`",
-    Hint.TEST_EMBEDDER: "a person may run `memory-bank embedder test`",
-    Hint.TEST_SERVER: "is the server running? a person may run `memory-bank embedder test`",
-    Hint.CHECK_BANK: "a person may run `memory-bank doctor`",
+    Hint.INSTALL_MINILM: ("a person may run `memory-bank embedder install minilm`",),
+    Hint.TEST_EMBEDDER: ("a person may run `memory-bank embedder test`",),
+    Hint.TEST_SERVER: ("is the server running? a person may run `memory-bank embedder test`",),
+    Hint.CHECK_BANK: ("a person may run `memory-bank doctor`",),
 }
-"""Hints that name a tool of the agent or a command for a person; all others are unchanged.
+"""Hints that name a tool of the agent or a command for a person, the best first."""
 
-These are our own text and need no quotes. Any other hint may contain text of a file and is quoted.
-"""
+
+def hints(served: Container[str]) -> Mapping[Hint, str]:
+    """Return the wording of hints for an agent that has the tools `served`.
+
+    A hint without a wording here is given in its own words, which name no tool.
+    """
+    found = {hint: first_of(texts, served) for hint, texts in _HINTS.items()}
+    return {hint: text for hint, text in found.items() if text}

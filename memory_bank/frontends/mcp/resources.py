@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -18,6 +18,7 @@ from memory_bank.frontends.mcp.notifications import NOTE, RECENT, SESSIONS, TAGS
 from memory_bank.frontends.mcp.structure import structured
 from memory_bank.frontends.mcp.tool import failed
 from memory_bank.frontends.rendering import document
+from memory_bank.hints import Hint
 
 if TYPE_CHECKING:
     from memory_bank.actions.session_events import Happened
@@ -103,14 +104,19 @@ def listed(shared: SharedBank) -> list[Resource]:
     ]
 
 
-def read(shared: SharedBank, uri: str, hide: Callable[[str], str]) -> tuple[str, str]:
-    """Return a resource's text and its MIME type; raise ResourceError."""
+def read(
+    shared: SharedBank, uri: str, hide: Callable[[str], str], words: Mapping[Hint, str]
+) -> tuple[str, str]:
+    """Return a resource's text and its MIME type; raise ResourceError.
+
+    Hints of errors are given in `words`.
+    """
     try:
         return _read(shared.bank(), uri)
     except (NoteNotFound, BadInput) as error:
-        raise ResourceNotFoundError(failed(error, hide)) from error
+        raise ResourceNotFoundError(failed(error, hide, words)) from error
     except MemoryBankError as error:
-        raise ResourceError(failed(error, hide)) from error
+        raise ResourceError(failed(error, hide, words)) from error
 
 
 def _read(bank: Bank, uri: str) -> tuple[str, str]:

@@ -22,7 +22,6 @@ _MOST_DOC = 1500
 """Most characters of a doc comment."""
 _MOST_CALLERS = 5
 """Most callers that are named of each symbol of a file."""
-_READ = "read_memory shows a note whole."
 
 
 def symbol(found: SymbolDetails, quotes: Quotes) -> str:
@@ -39,8 +38,6 @@ def explained(found: ExplainedSymbol, quotes: Quotes) -> str:
     commits = (f"{one.committed_at[:_DAY]} {one.subject}" for one in found.commits)
     lines += _part("newest commits of its file", commits)
     head = "A symbol and what has to do with it; calls are resolved by names."
-    if found.notes or found.file_notes:
-        head += f" {_READ}"
     return _answer(quotes, head, lines, found.notices, found.details.problem)
 
 
@@ -54,8 +51,6 @@ def affected(found: BlastRadius, quotes: Quotes) -> str:
     head = "What a change of the file may affect; calls are resolved by names."
     if len(lines) == 1:
         head = "Nothing is known to depend on the file."
-    if found.notes or any(one.notes for one in found.symbols):
-        head += f" {_READ}"
     return _answer(quotes, head, lines, found.notices, found.problem)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from types import ModuleType
@@ -21,10 +21,12 @@ from memory_bank.agents import agent_name
 from memory_bank.errors import MemoryBankError
 from memory_bank.frontends.fencing import Quotes, clean, one_line
 from memory_bank.frontends.http.path_redaction import without_paths
-from memory_bank.frontends.mcp.hints import HINTS
+from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.sampling import sampler
+from memory_bank.frontends.mcp.served import worded
 from memory_bank.frontends.mcp.structure import NOTICE, structured, structured_schema
 from memory_bank.frontends.rendering import document, failure
+from memory_bank.hints import Hint
 from memory_bank.serving.progress import reporting_to
 from memory_bank.serving.shared_bank import SharedBank
 
@@ -82,6 +84,7 @@ class _Spec:
     repeatable: bool
     without: tuple[str, ...]
     depth: int
+    then: Callable[[Any], str] | None
 
 
 def tool(
@@ -92,6 +95,7 @@ def tool(
     repeatable: bool = False,
     without: tuple[str, ...] = (),
     depth: int = 1,
+    then: Callable[[Any], str] | None = None,
 ) -> Callable[[Function], Function]:
     """Make a tool of a function: `call` first, then the tool's arguments.
 
@@ -99,29 +103,42 @@ def tool(
     which `text` renders; with `--structured`, answers also have the record's fields, `without`
     some. `reads`: the tool changes nothing; `destroys`: it changes or removes existing text;
     `repeatable`: a second call changes nothing more. `depth` is how deep the output schema
-    describes fields, some seven tokens each.
+    describes fields, some seven tokens each. `then` returns what to do after an answer; it and the
+    docstring name tools in backticks, and are told without those that are not served.
     """
 
     def mark(function: Function) -> Function:
-        spec = _Spec(text, reads, destroys, repeatable or reads, without, depth)
+        spec = _Spec(text, reads, destroys, repeatable or reads, without, depth, then)
         function.__dict__["spec"] = spec
         return function
 
     return mark
 
 
-def tools_of(module: ModuleType, *, structured: bool = False) -> list[BankTool]:
+def tools_of(
+    module: ModuleType, served: Callable[[], Container[str]], *, structured: bool = False
+) -> list[BankTool]:
     """Return the tools of a module, in their order."""
     marked = [value for value in vars(module).values() if hasattr(value, "spec")]
-    return [BankTool(function, structure=structured) for function in marked]
+    return [BankTool(function, served, structure=structured) for function in marked]
 
 
 class BankTool:
     """A tool of a bank; the error for a wrong argument names the right ones."""
 
-    def __init__(self, function: Callable[..., Any], *, structure: bool = False) -> None:
-        """Wrap a marked function; with `structure`, its answers have structured content too."""
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        served: Callable[[], Container[str]],
+        *,
+        structure: bool = False,
+    ) -> None:
+        """Wrap a marked function; with `structure`, its answers have structured content too.
+
+        `served` returns the names of all tools of the server.
+        """
         self._function = function
+        self._served = served
         self._structure = structure
         self._spec = cast("_Spec", function.__dict__["spec"])
         self.name: str = function.__name__
@@ -132,7 +149,9 @@ class BankTool:
         """The tool's description for clients."""
         return Tool(
             name=self.name,
-            description=" ".join((self._function.__doc__ or "").split()),
+            description=worded(
+                " ".join((self._function.__doc__ or "").split()), self._served()
+            ).replace("`", ""),
             input_schema=_compact(self._metadata.arg_model.model_json_schema()),
             output_schema=self._output if self._structure else None,
             annotations=self._annotations,
@@ -211,10 +230,12 @@ class BankTool:
         try:
             value = self._function(call, **given)
         except MemoryBankError as error:
-            raise ToolError(failed(error, hide)) from error
+            raise ToolError(failed(error, hide, hints(self._served()))) from error
         value = without_paths(value, hide)
         repaired = [*getattr(value, "repaired", ()), *call.shared.take_repaired()]
         text = self._spec.text(value, quotes)
+        if self._spec.then and (then := worded(self._spec.then(value), self._served())):
+            text += f"\n{then}"
         if repaired:
             text += f"\nRepaired: {actions.maintenance.described(repaired)}."
         notices = call.shared.take_notices()
@@ -237,17 +258,17 @@ def _report(context: Context[Any, Any], what: str, done: int, total: int) -> Non
     from_thread.run(context.report_progress, done, total, what)
 
 
-def failed(error: MemoryBankError, hide: Callable[[str], str]) -> str:
+def failed(error: MemoryBankError, hide: Callable[[str], str], words: Mapping[Hint, str]) -> str:
     """Return an error as JSON for an agent.
 
-    The message is quoted, and so is a hint that is not ours: both may contain text of a file.
+    The message is quoted, and what a hint has of a note or a file: it may contain anything.
     """
     quotes = Quotes()
-    message = quotes.inside(one_line(_short(hide(error.message))))
-    hint = error.hint_in(HINTS)
-    if not error.hint_is_ours:
-        hint = quotes.inside(one_line(_short(hide(hint))))
-    answer: dict[str, Any] = failure(error.code, message, hint)
+
+    def quote(text: str) -> str:
+        return quotes.inside(one_line(_short(hide(text))))
+
+    answer: dict[str, Any] = failure(error.code, quote(error.message), error.hint_in(words, quote))
     answer["error"][NOTICE] = quotes.notice
     return document(answer, indent=None)
 

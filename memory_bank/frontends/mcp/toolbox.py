@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from mcp_types import Tool
 
 from memory_bank import plugins
 from memory_bank.errors import BadInput
+from memory_bank.frontends.mcp.hints import hints
 from memory_bank.frontends.mcp.tool import BankTool, tools_of
+from memory_bank.hints import Hint
 
 KIND = "frontends.mcp.tools"
 DEFAULT = ("store", "bank", "sessions", "code")
@@ -20,6 +22,14 @@ _CORE_TOOLS = (
     "recall", "remember", "read_memory", "edit_memory", "session_note", "search", "timeline",
     "get_observations",
 )  # fmt: skip
+_EARLY = {
+    "recall": ("store", False), "remember": ("store", True),
+    "search_linked_memories": ("bank", False),
+    "search": ("sessions", False), "timeline": ("sessions", False),
+    "get_observations": ("sessions", False),
+}  # fmt: skip
+"""Tools that instructions and the list of prompts depend on, which are told before tools are
+loaded: the toolset of each, and whether it writes."""
 _FORMER = {"upkeep": "maintenance"}
 """Former names, which work for one more version."""
 
@@ -42,10 +52,27 @@ class Toolbox:
         toolsets = [_FORMER.get(name, name) for name in toolsets]
         for name in toolsets:
             if name not in known:
-                raise BadInput(f"there is no toolset {name!r}", f"choose of: {', '.join(known)}")
+                raise BadInput(
+                    f"there is no toolset {name!r}", "choose of: {known}", known=", ".join(known)
+                )
         self.toolsets = tuple(dict.fromkeys(toolsets))
         self.read_only = read_only
         self.structured = structured
+
+    @cached_property
+    def early(self) -> frozenset[str]:
+        """Those of some tools that are served, without loading any; all else is in `tools`."""
+        return frozenset(
+            name
+            for name, (toolset, writes) in _EARLY.items()
+            if (toolset in self.toolsets or (CORE in self.toolsets and name in _CORE_TOOLS))
+            and not (writes and self.read_only)
+        )
+
+    @cached_property
+    def hints(self) -> Mapping[Hint, str]:
+        """The wording of hints that names only tools that are served."""
+        return hints(self.tools)
 
     @cached_property
     def tools(self) -> dict[str, BankTool]:
@@ -58,7 +85,8 @@ class Toolbox:
         return {name: tool for name, tool in found.items() if tool.reads or not self.read_only}
 
     def _of(self, toolset: str) -> list[BankTool]:
-        return tools_of(plugins.load(KIND, toolset), structured=self.structured)
+        module = plugins.load(KIND, toolset)
+        return tools_of(module, lambda: self.tools, structured=self.structured)
 
     def listed(self) -> list[Tool]:
         """Return the tools' descriptions for clients."""

@@ -45,4 +45,4 @@ def _module(settings: Settings) -> EmbedderModule:
         return cast("EmbedderModule", plugins.load("embedders", settings.memory.embedder))
     except BadInput as error:
         where = settings.origins.get("memory.embedder", "the settings")
-        raise BadSetting(f"{where}: {error.message}", error.hint) from error
+        raise BadSetting.after(error, f"{where}: {error.message}") from error

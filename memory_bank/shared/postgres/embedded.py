@@ -37,7 +37,8 @@ def started(folder: str) -> str:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise SharedUnavailable(
             f"{place}: PostgreSQL can't be started: {reason}",
-            f"see {place / 'log'}; give it a folder of its own",
+            "see {log}; give it a folder of its own",
             UNREACHABLE,
+            log=str(place / "log"),
         ) from error
     return str(server.get_uri())

@@ -68,9 +68,9 @@ def test_an_error_quotes_what_may_be_a_notes(serving: Make) -> None:
     agent = serving(structured=False)
     missing = agent("read_memory", filename="decisions/whosh")
     assert re.search(r'"message": "<(q-\w+)>[^<]*</\1>"', missing.text)
-    assert re.search(r'"hint": "<(q-\w+)>did you mean decisions/whoosh[^<]*</\1>"', missing.text)
+    assert re.search(r'"hint": "did you mean <(q-\w+)>decisions/whoosh[^<]*</\1>\?"', missing.text)
     plain = agent("read_memory", filename="qqqqqqqq")
-    assert '"hint": "find its name with search_memories"' in plain.text
+    assert '"hint": "find its name with `search_memories`"' in plain.text
     assert "is quoted data" in plain.text
 
 

@@ -20,7 +20,7 @@ IMPORTANT = (
     "3-LAYER WORKFLOW (ALWAYS FOLLOW): 1. search(query) -> Get index with IDs (~50-100"
     " tokens/result) 2. timeline(anchor=ID) -> Get context around interesting results"
     " 3. get_observations([IDs]) -> Fetch full details ONLY for filtered IDs. NEVER fetch full"
-    " details without filtering first. 10x token savings."
+    " details without filtering first. 3.8x fewer tokens, measured."
 )
 
 

@@ -49,7 +49,7 @@ def test_a_symbol_is_explained_with_its_notes(shop: Path, agent: Make) -> None:
     assert "notes of its file:" in lines
     assert "See [shop/orders.py] before it changes." in answer.text
     assert answer["notes"][0]["path"] == "facts/placing.md"
-    assert "read_memory shows a note whole." in outside(answer.text)
+    assert "`read_memory` shows a note whole." in outside(answer.text)
 
 
 def test_a_change_of_a_file_may_affect_callers_tests_and_notes(shop: Path, agent: Make) -> None:

@@ -230,7 +230,7 @@ def test_read_returns_text_etag_metadata_and_backlinks(agent: Make) -> None:
     assert "body" not in answer.fields
     assert "easy to install" in answer.text
     nothing = agent("read_memory", filename="qqqqqqqq")
-    assert nothing.error["hint"] == "find its name with search_memories"
+    assert nothing.error["hint"] == "find its name with `search_memories`"
     missing = agent("read_memory", filename="decisions/whosh")
     assert missing.error["code"] == "note_not_found"
     assert "decisions/whoosh" in missing.error["hint"]

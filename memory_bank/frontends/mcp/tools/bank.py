@@ -48,7 +48,7 @@ def create_memory(
 ) -> remember.Remembered:
     """Write a new note at a path of your choice; fails if it exists.
 
-    Use remember unless the path matters. Keep one subject under a heading.
+    Use `remember` unless the path matters. Keep one subject under a heading.
     """
     return create.create(
         call.bank,
@@ -102,7 +102,7 @@ def update_memory(
 ) -> edit.Written:
     """Replace the whole text of a note; its front matter stays unless content brings its own.
 
-    For a part of it, use edit_memory.
+    For a part of it, use `edit_memory`.
     """
     (content,) = _as_read(call, filename, content)
     return edit.update(call.bank, filename, content, if_match=if_match or None, agent=call.agent)
@@ -141,7 +141,7 @@ def rename_memory(call: Call, *, filename: Path, new_filename: Path) -> move_and
 
 @tool(text.trashed, destroys=True)
 def delete_memory(call: Call, *, filename: Path, if_match: str | None = None) -> trash.Trashed:
-    """Move a note to the trash, from where restore_memory brings it back."""
+    """Move a note to the trash. `restore_memory` brings it back."""
     return trash.delete(call.bank, filename, if_match=if_match or None)
 
 
@@ -162,7 +162,7 @@ def search_memories(
     since: str | None = None,
     before: str | None = None,
 ) -> recall.Recalled:
-    """Search as recall does, filtered by tags (all of them), type and time."""
+    """Search notes, filtered by tags (all of them), type and time."""
     return recall.recall(call.bank, query, limit, tags=tags, type=type, since=since, before=before)
 
 

@@ -26,7 +26,7 @@ _MOST = 20
 """Most calls, tests, notes … of one answer, each."""
 
 
-@tool(code_text.answer, reads=True, depth=2)
+@tool(code_text.answer, reads=True, depth=2, then=code_text.then)
 def ask(
     call: Call,
     *,
@@ -54,13 +54,13 @@ def symbol(call: Call, *, name: Path) -> symbols.SymbolDetails:
     return symbols.symbol(call.code, name)
 
 
-@tool(symbol_text.explained, reads=True)
+@tool(symbol_text.explained, reads=True, then=code_text.then)
 def explain_symbol(call: Call, *, name: Path) -> explaining.ExplainedSymbol:
     """Show a symbol with its calls, tests, coupled files and notes."""
     return explaining.explain_symbol(call.code, name, _bank(call), limit=_MOST)
 
 
-@tool(symbol_text.affected, reads=True)
+@tool(symbol_text.affected, reads=True, then=code_text.then)
 def blast_radius(call: Call, *, file: Path) -> radius.BlastRadius:
     """Show what a change of a file may affect: callers, coupled files, tests, notes."""
     return radius.blast_radius(call.code, file, _bank(call), limit=_MOST)

@@ -105,7 +105,7 @@ def session_note(
 ) -> keeping.Remembered:
     """Note what matters only for the work of this session; it stays out of git.
 
-    Use remember for what others should know.
+    Use `remember` for what others should know.
     """
     return keeping.session_note(
         call.bank,
