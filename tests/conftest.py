@@ -121,7 +121,7 @@ def new_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "---\nid: 4f1c9be07a52\ntype: decision\ntags: [architecture, search]\n"
             "created_at: 2026-01-10T10:00:00Z\nfile_refs: [src/index.py]\n---\n"
             "# Tantivy over Whoosh\n\nWe chose Tantivy because Whoosh is no longer maintained and\n"
-            "its index grows slowly. See [[src/index.py]].\n\n## Consequences\n\n"
+            "its index grows slowly. See [[src/index.py]], `build_index`.\n\n## Consequences\n\n"
             "- supersedes:: [[decisions/whoosh]]\n- BM25 ranking comes for free: [[facts/bm25]]\n"
         ),
         ".memories/decisions/whoosh.md": (

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 
 from memory_bank import note_rows
 from memory_bank.agents import agent_name
 from memory_bank.bank import Bank
+from memory_bank.errors import MemoryBankError
 from memory_bank.note_rows import NoteRow
+from memory_bank.notes.identity import etag
+from memory_bank.repo import git, head_file
 
 AGENT = "agent"
 UNNAMED = "an agent"
@@ -24,15 +28,30 @@ def writer(source_type: str, source_agent: str) -> str | None:
 def record(bank: Bank, paths: Iterable[str], agent: str | None) -> str:
     """Record that an agent changed notes; return a warning if that failed, else an empty text.
 
-    Changes by a person (`agent` is None) are not recorded.
+    Of changes by a person (`agent` is None), only the commit that is checked out is recorded.
     """
+    wanted = list(paths)
+    _record_head(bank, wanted)
     if agent is None:
         return ""
-    wanted = list(paths)
     with bank.lock:
         rows = bank.read(lambda view: [note_rows.note_at(view.manifest, path) for path in wanted])
         known = [row.key if row else path for path, row in zip(wanted, rows, strict=True)]
         return bank.logs.edits.add(known, agent_name(agent) or UNNAMED, time.time())
+
+
+def _record_head(bank: Bank, paths: Iterable[str]) -> None:
+    """Record which code the writer of notes had: until they are committed, git can't say."""
+    tree = git.worktree(bank.layout.project)
+    head = head_file.checked_out(tree) if tree is not None else ""
+    if not head:
+        return
+    etags = []
+    for path in paths:
+        with suppress(MemoryBankError):
+            etags.append(etag(bank.store.read_bytes(path)))
+    with bank.lock:
+        bank.logs.updates.wrote(etags, head, time.time())
 
 
 def editors(bank: Bank, notes: Sequence[NoteRow]) -> dict[str, tuple[str, ...]]:

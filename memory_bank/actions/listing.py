@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from memory_bank import actions, note_rows
 from memory_bank.actions.authors import editors
+from memory_bank.actions.stale_hits import note_marks
 from memory_bank.bank import Bank, View
 from memory_bank.errors import Conflict, NoteNotFound, UnreadableNote
 from memory_bank.hints import Hint
@@ -79,6 +80,10 @@ class Shown:
     """Whether it can be changed; a file that is not valid UTF-8, or only included, can't."""
     included: bool | None = None
     """True for a file of the project that settings include, else None."""
+    stale: str = ""
+    """Why it is stale: the code that it cites changed or is gone; empty if it is not."""
+    touched: tuple[str, ...] = ()
+    """Cited files that changed, though not what the note names in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,8 @@ class ShownSection:
     """The headings above it, outermost first, joined by ` > `."""
     content: str
     etag: str
+    stale: str = ""
+    """Why it is stale; empty if it is not."""
 
 
 class Missing(NamedTuple):
@@ -169,6 +176,7 @@ def show(bank: Bank, name: str) -> Shown:
         faults=note.faults,
         writable=note.writable and bank.roots.writable(path),
         included=bank.roots.is_included(path) or None,
+        **note_marks(bank, path)._asdict(),
     )
 
 
@@ -187,6 +195,7 @@ def show_section(bank: Bank, name: str, heading: str) -> ShownSection:
         heading=" > ".join(section.headings),
         content=section.text,
         etag=note.etag,
+        stale=note_marks(bank, path, range(section.line, section.end_line)).stale,
     )
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from memory_bank.actions import provenance
 from memory_bank.actions.provenance import FRONT_MATTER, BlamedSection, Source
 from memory_bank.actions.stale import stale
-from memory_bank.actions.stale_report import Citation
+from memory_bank.actions.stale_report import TOUCHED, Citation
 from memory_bank.bank import Bank
 from memory_bank.errors import BadInput, MemoryBankError, NoRepository
 from memory_bank.notes.dates import iso_of
@@ -50,6 +50,16 @@ class Standing(NamedTuple):
     def stale(self) -> tuple[Citation, ...]:
         """The citations of code that is no longer as it was."""
         return tuple(one for one in self.citations if one.stale)
+
+    @property
+    def touched(self) -> tuple[Citation, ...]:
+        """The citations of files that changed, though not what the note names in them."""
+        return tuple(one for one in self.citations if one.state == TOUCHED)
+
+    @property
+    def compared(self) -> bool:
+        """Whether any citation was compared with the code of a commit."""
+        return any(one.since for one in self.citations)
 
     @property
     def moved(self) -> tuple[Citation, ...]:

@@ -53,7 +53,8 @@ class DecisionRow(NamedTuple):
     trust: str
     """reviewed, human, agent, uncommitted or unknown; empty outside git."""
     stale: str | None
-    """Why the code that it cites differs from then; empty if it does not, None if not known."""
+    """Why it is stale; empty if it holds: it was confirmed, or the code that it cites was compared
+    and is as it was. None if neither is known."""
     superseded_by: str
     """Path of its successor; empty if it has none."""
 
@@ -167,7 +168,7 @@ def _decisions(bank: Bank, found: Sequence[DocumentRow]) -> tuple[DecisionRow, .
                 author=origin.author,
                 agent=origin.agent or str((one.data.get("source_agent")) or ""),
                 trust=tier,
-                stale=None if stale is None else stale.get(one.number, ""),
+                stale=None if stale is None else stale.get(one.number),
                 superseded_by=successors.get(one.number, ""),
             )
         )
@@ -188,6 +189,7 @@ def _standing(
     stale: dict[int, str] | None = None
     if judge is not None:
         rows = documents.passages_of(view.manifest, numbers)
-        stale = {rows[row]: reason for row, reason in judge(rows).items()}
+        stale = {number: "" for number, one in judge.notes(numbers).items() if one.holds}
+        stale |= {rows[row]: reason for row, reason in judge(rows).items()}
     successors = neighbourhood.superseded(view.manifest, numbers)
     return stale, {number: path for number, (_, path) in successors.items()}

@@ -15,10 +15,11 @@ from memory_bank.repo import parsing, path_changes
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE notes (
-    path TEXT PRIMARY KEY, etag TEXT NOT NULL, files TEXT NOT NULL, found TEXT NOT NULL
+    path TEXT PRIMARY KEY, etag TEXT NOT NULL, files TEXT NOT NULL, found TEXT NOT NULL,
+    holds INTEGER NOT NULL
 ) WITHOUT ROWID
 """
-_VERSION = 1
+_VERSION = 2
 _MOST_CHANGED = 5_000
 """Number of changed files above which all notes are compared again."""
 ANY = "*"
@@ -26,20 +27,24 @@ ANY = "*"
 
 
 class StaleLine(NamedTuple):
-    """A stale citation of a note, and what is said of it."""
+    """A citation of code in a note that is another now, and what is said of it."""
 
     line: int
     """0 for one in the front matter, which is about all of the note."""
     reason: str
+    stale: bool = True
+    """False if only the cited file changed, not what the note names in it."""
 
 
 class NoteState(NamedTuple):
-    """What is stale in a version of a note."""
+    """What became of the code that a version of a note cites."""
 
     etag: str
     files: tuple[str, ...]
     """The files on which that depends, below the work tree; ANY for all."""
     found: tuple[StaleLine, ...]
+    holds: bool = False
+    """Whether it was confirmed, or cites code that was compared, and all of that is as it was."""
 
 
 class StaleCache(sqlite.OpenedCache):
@@ -55,7 +60,7 @@ class StaleCache(sqlite.OpenedCache):
         try:
             with sqlite.guarded(self.file):
                 self._advance(head)
-                sql = "SELECT path, etag, files, found FROM notes WHERE path IN ({})"
+                sql = "SELECT path, etag, files, found, holds FROM notes WHERE path IN ({})"
                 rows = list(sqlite.chunked(self.opened(), sql, sorted(notes)))
         except IndexDamaged:
             with suppress(OSError):
@@ -69,14 +74,14 @@ class StaleCache(sqlite.OpenedCache):
     def put(self, head: str, states: Mapping[str, NoteState]) -> None:
         """Keep what was found at a commit, if the cache is still at it."""
         rows = [
-            (path, one.etag, json.dumps(one.files), json.dumps(one.found))
+            (path, one.etag, json.dumps(one.files), json.dumps(one.found), one.holds)
             for path, one in states.items()
         ]
         with suppress(Busy, IndexDamaged, StorageFailed), sqlite.guarded(self.file):
             base = self.opened()
             with sqlite.transaction(base):
                 if self._meta("head") == _key(head):
-                    base.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?)", rows)
+                    base.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?, ?, ?, ?)", rows)
 
     def give_up(self, head: str) -> None:
         """Note that git could not say in time what changed up to a commit."""
@@ -136,8 +141,11 @@ def _depends(files: str, changed: Collection[str]) -> bool:
 
 def _state(row: Sequence[str]) -> NoteState | None:
     try:
-        etag, files, found = row
-        lines = tuple(StaleLine(int(line), str(reason)) for line, reason in json.loads(found))
-        return NoteState(str(etag), tuple(map(str, json.loads(files))), lines)
+        etag, files, found, holds = row
+        lines = tuple(
+            StaleLine(int(line), str(reason), bool(stale))
+            for line, reason, stale in json.loads(found)
+        )
+        return NoteState(str(etag), tuple(map(str, json.loads(files))), lines, bool(holds))
     except (TypeError, ValueError):
         return None

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import posixpath
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, Self
 
 from memory_bank.actions.citations import Cited, link_to
+from memory_bank.actions.named_changes import NamedChanges
 from memory_bank.actions.note_versions import NoteVersions, Since
-from memory_bank.actions.stale_report import MOVED, STALE, UNCOMMITTED, Citation, StaleCommit
+from memory_bank.actions.stale_report import (
+    MOVED,
+    STALE,
+    TOUCHED,
+    UNCOMMITTED,
+    Citation,
+    StaleCommit,
+)
 from memory_bank.bank import Bank
 from memory_bank.notes.dates import iso_of
 from memory_bank.repo import git_log, git_objects, parsing, path_changes
 from memory_bank.repo.code_at import CodeAt, Place
 from memory_bank.repo.code_cache import shared_folder
+from memory_bank.repo.code_words import Named
 from memory_bank.repo.parse_cache import ParseCache
 from memory_bank.repo.path_changes import SECONDS
 from memory_bank.repo.symbol_changes import Compared, SymbolChanges
@@ -35,6 +45,10 @@ class Judged(NamedTuple):
     base: str
     """The commit that was compared; empty if none was."""
     compared: Compared
+    names: tuple[str, ...] = ()
+    """The names and numbers in the note whose code in a cited file is another now."""
+    named: Named | None = None
+    """All that the note names of that file."""
 
 
 class Comparison:
@@ -50,6 +64,7 @@ class Comparison:
         self._cache = ParseCache(shared_folder(self._tree) / "parses.db", parsing.VERSION)
         self.code = CodeAt(self._tree, self._cache, max_bytes=bank.settings.code.max_file_bytes)
         self._head = head
+        self._names = NamedChanges(self.code)
         self._changes = SymbolChanges(self.code, head, end=end)
         self._versions = NoteVersions(self.code, head, self._below(), seconds=seconds)
         self._verified: dict[tuple[str, str], tuple[Since, str]] = {}
@@ -85,7 +100,8 @@ class Comparison:
         ]
         self._load((one.place, commit) for one, _, commit in bases if commit)
         return [
-            Judged(one, since, commit, self._compare(one, commit)) for one, since, commit in bases
+            self._by_names(Judged(one, since, commit, self._compare(one, commit)), notes)
+            for one, since, commit in bases
         ]
 
     def untouched(self, found: Sequence[Cited], notes: Bank) -> set[str]:
@@ -113,11 +129,11 @@ class Comparison:
         one, since, compared = judged.cited, judged.since, judged.compared
         commits: list[StaleCommit] = []
         fix = None
-        if compared.state in {*STALE, *MOVED} and compared.before is not None:
-            places = compared.before, compared.place
+        if compared.state in {*STALE, *MOVED, TOUCHED} and compared.before is not None:
+            places, lost = (compared.before, compared.place), self._losing(judged.named)
             commits = [
                 StaleCommit(commit.id, iso_of(commit.time), commit.author, commit.subject)
-                for commit in self._changes.commits(judged.base, *places)
+                for commit in self._changes.commits(judged.base, *places, lost=lost)
             ]
             if self._changes.end != self._head and self._is_uncommitted(*places):
                 commits.insert(0, StaleCommit(UNCOMMITTED, "", "", _UNCOMMITTED_SUBJECT))
@@ -135,6 +151,7 @@ class Comparison:
             commits=tuple(commits),
             fix=fix,
             remark=remark,
+            names=judged.names,
         )
 
     def _date(self, judged: Judged) -> str:
@@ -167,6 +184,29 @@ class Comparison:
             self._compared[key] = self._changes.compare(base, one.place, by_name=one.by_name)
         return self._compared[key]
 
+    def _losing(self, named: Named | None) -> Callable[[str, str, str], bool] | None:
+        """Return what tells whether a blob of a file lacks what a note names in the one before."""
+        if named is None:
+            return None
+        return lambda path, old, new: bool(self._names.lost(path, old, new, named))
+
+    def _by_names(self, judged: Judged, notes: Bank) -> Judged:
+        """Return a citation of a changed file with what the note names of the change."""
+        one, compared = judged.cited, judged.compared
+        before, place = compared.before, compared.place
+        if one.kind != "file" or compared.state != "changed" or not before or not place:
+            return judged
+        named = self._names.named(one, notes)
+        blobs = self.code.id(judged.base, before.path), self.code.id(self._changes.end, place.path)
+        names = self._names.lost(before.path, *blobs, named)
+        if names:
+            return judged._replace(names=names, named=named)
+        state = TOUCHED
+        if place.path != before.path:
+            same = posixpath.basename(place.path) == posixpath.basename(before.path)
+            state = "moved" if same else "renamed"
+        return judged._replace(compared=compared._replace(state=state))
+
     def _since(self, one: Cited, file: str, notes: Bank) -> Since:
         """Return the last change of the cited section, or the commit that confirmed the note."""
         since = Since("")
@@ -174,8 +214,10 @@ class Comparison:
             now = notes.store.read_bytes(one.note)
             line = None if one.in_front_matter else one.line
             since = self._versions.since(file, now, line)
-            if not since.commit:
-                return since
+        if not since.commit:
+            since = self._written(one)
+            if not since.commit and file and self.code.id(self._head, file):
+                return since  # it was changed after it was confirmed, nobody knows when
         if not one.verified:
             return since
         verified, remark = self._confirmed(one.verified, file)
@@ -184,6 +226,13 @@ class Comparison:
         if not since.commit or self._is_before(since.commit, verified.commit):
             return verified._replace(remark=remark)
         return since
+
+    def _written(self, one: Cited) -> Since:
+        """Return the commit that was checked out when a tool wrote this version of a note."""
+        with self._bank.lock:
+            head = self._bank.logs.updates.head(one.etag)
+        when = path_changes.commit_time(self._tree, head) if head else 0.0
+        return Since(head, when) if when else Since("")
 
     def _confirmed(self, value: str, file: str) -> tuple[Since, str]:
         """Return the commit at which a note was confirmed, and what is not certain about it."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank.actions.stale_cache import ANY, NoteState, StaleCache, StaleLine
 from memory_bank.bank import Bank, View
@@ -22,6 +22,7 @@ _SECONDS = 1.0
 """Time limit of listing the commits of the notes."""
 _DAY = 10
 _MOST_REASON = 200
+_MOST_NAMES = 3
 
 
 class StaleHits:
@@ -36,13 +37,13 @@ class StaleHits:
 
     def __call__(self, rows: Mapping[int, int]) -> dict[int, str]:
         """Return why passages are stale, given as row and document; only those that are."""
-        notes = documents.documents(self._view.manifest, set(rows.values()))
-        states = self._states({row.key: row for row in notes.values()})
+        states = self.notes(set(rows.values()))
         found = {
-            row: states[notes[number].key].found
+            row: [one for one in states[number].found if one.stale]
             for row, number in rows.items()
-            if number in notes and states[notes[number].key].found
+            if number in states
         }
+        found = {row: lines for row, lines in found.items() if lines}
         if not found:
             return {}
         places = documents.passages(self._view.manifest, found.keys())
@@ -51,8 +52,14 @@ class StaleHits:
             section = range(place.section.line, place.section.end_line)
             said = [one.reason for one in found[row] if not one.line or one.line in section]
             if said:
-                reasons[row] = said[0] + (f" and {len(said) - 1} more" if said[1:] else "")
+                reasons[row] = _joined(said)
         return reasons
+
+    def notes(self, numbers: Collection[int]) -> dict[int, NoteState]:
+        """Return what became of the code that notes cite, by the numbers of the notes."""
+        rows = documents.documents(self._view.manifest, set(numbers))
+        states = self._states({row.key: row for row in rows.values()})
+        return {number: states[row.key] for number, row in rows.items()}
 
     def _states(self, notes: Mapping[str, DocumentRow]) -> dict[str, NoteState]:
         etags = {path: row.hash for path, row in notes.items()}
@@ -73,11 +80,14 @@ class StaleHits:
 
     def _compared(self, notes: Mapping[int, DocumentRow]) -> dict[str, NoteState] | None:
         """Compare the citations of some notes now; None if git can't say in time."""
-        from memory_bank.actions.citations import cited  # start-up: most is known
+        from memory_bank.actions.citations import cited, verified_of  # start-up: most is known
         from memory_bank.actions.stale_comparison import Comparison
 
         chosen = cited(self._view, self._bank, self._tree, notes)
-        states = {row.key: NoteState(row.hash, (), ()) for row in notes.values()}
+        states = {
+            row.key: NoteState(row.hash, (), (), holds=bool(verified_of(row.data)))
+            for row in notes.values()
+        }
         if not chosen:
             return states
         try:
@@ -98,8 +108,10 @@ class StaleHits:
             some = by_note.get(note, [])
             paths = {path for one in some for path in _files(one)} or {cited_one.place.path}
             depends = {*states[note].files, files[note], *paths} - {""}
-            lines = tuple(_lines(some))
-            states[note] = NoteState(states[note].etag, tuple(sorted(depends)), lines)
+            holds = note in untouched or _holds(some, confirmed=bool(cited_one.verified))
+            states[note] = NoteState(
+                states[note].etag, tuple(sorted(depends)), tuple(_lines(some)), holds
+            )
         return states
 
 
@@ -114,6 +126,36 @@ def stale_hits(bank: Bank, view: View) -> StaleHits | None:
     return StaleHits(bank, view, tree, head) if head else None
 
 
+class NoteMarks(NamedTuple):
+    """What a note's page says of the code that it cites."""
+
+    stale: str = ""
+    """Why the note is stale; empty if it is not."""
+    touched: tuple[str, ...] = ()
+    """Which cited files changed, though not what the note names in them."""
+
+
+def note_marks(bank: Bank, path: str, lines: range | None = None) -> NoteMarks:
+    """Return what became of the code that a note cites, or its lines and front matter do."""
+
+    def ask(view: View) -> NoteMarks:
+        judge = stale_hits(bank, view)
+        if judge is None:
+            return NoteMarks()
+        numbers = documents.numbers_of(view.manifest, {path})
+        found = [line for state in judge.notes(numbers).values() for line in state.found]
+        found = [one for one in found if lines is None or not one.line or one.line in lines]
+        stale = [one.reason for one in found if one.stale]
+        return NoteMarks(_joined(stale), tuple(one.reason for one in found if not one.stale))
+
+    return bank.read(ask)
+
+
+def _joined(reasons: Sequence[str]) -> str:
+    """Return the first of some reasons, and the number of the others."""
+    return reasons[0] + (f" and {len(reasons) - 1} more" if reasons[1:] else "") if reasons else ""
+
+
 def _files(judged: Judged) -> Iterable[str]:
     """Return the files on which a result depends."""
     compared, one = judged.compared, judged.cited
@@ -124,18 +166,35 @@ def _files(judged: Judged) -> Iterable[str]:
 
 
 def _lines(judged: Iterable[Judged]) -> list[StaleLine]:
-    """Return the stale citations of a note, the most severe first."""
-    from memory_bank.actions.stale_report import STALE
+    """Return the citations of a note whose code is another now, the most severe first."""
+    from memory_bank.actions.stale_report import STALE, TOUCHED
 
-    stale = [one for one in judged if one.compared.state in STALE]
-    stale.sort(key=lambda one: STALE.index(one.compared.state))
+    order = [*STALE, TOUCHED]
+    found = [one for one in judged if one.compared.state in order]
+    found.sort(key=lambda one: order.index(one.compared.state))
     return [
-        StaleLine(0 if one.cited.in_front_matter else one.cited.line, _reason(one)) for one in stale
+        StaleLine(
+            0 if one.cited.in_front_matter else one.cited.line,
+            _reason(one),
+            one.compared.state != TOUCHED,
+        )
+        for one in found
     ]
+
+
+def _holds(judged: Sequence[Judged], *, confirmed: bool) -> bool:
+    """Tell whether a note was confirmed or has a citation that was compared, and none differs."""
+    from memory_bank.actions.stale_report import MOVED, STALE
+
+    states = {one.compared.state for one in judged if one.base} - {"unknown"}
+    if confirmed:
+        return states.isdisjoint(STALE)
+    return bool(states) and states <= {"fresh", *MOVED}
 
 
 def _reason(judged: Judged) -> str:
     one, compared = judged.cited, judged.compared
     since = f" since {iso_of(judged.since.time)[:_DAY]}" if judged.since.time else ""
     said = "is gone" if compared.state == "gone" else "changed"
-    return f"{one.written[:_MOST_REASON]} {said}{since}"
+    names = f": {', '.join(judged.names[:_MOST_NAMES])}"[:_MOST_REASON] if judged.names else ""
+    return f"{one.written[:_MOST_REASON]} {said}{since}{names}"

@@ -8,9 +8,11 @@ from memory_bank.repo.symbol_changes import State
 
 STALE: tuple[State, ...] = ("gone", "changed")
 """The states of a stale citation, the most severe first."""
+TOUCHED: State = "touched"
+"""The state of a citation of a file that changed, though not what the note names in it."""
 MOVED: tuple[State, ...] = ("renamed", "moved")
 """The states of a citation whose code is as it was in another place, or under another name."""
-Group = Literal["gone", "changed symbol", "moved", "changed file", "other"]
+Group = Literal["gone", "changed symbol", "changed file", "moved", "touched", "other"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 """From those that most likely make a note wrong to those that do not."""
 UNCOMMITTED = "uncommitted"
@@ -38,7 +40,8 @@ class Citation(NamedTuple):
     """As written."""
     kind: Literal["file", "symbol"]
     state: State
-    """`unknown` if the code did not have the target when the note was written, nor has it now."""
+    """`unknown` if the code did not have the target when the note was written, nor has it now;
+    `touched` if a file changed, but not what the note names in it."""
     since: str
     """The commit with which the code is compared; empty for a note that is not committed."""
     since_date: str
@@ -48,6 +51,8 @@ class Citation(NamedTuple):
     """The target to write instead, if it was moved or renamed."""
     remark: str = ""
     """What is not certain."""
+    names: tuple[str, ...] = ()
+    """Of a changed file: the names and numbers in the note whose code is another now."""
 
     @property
     def stale(self) -> bool:
@@ -61,7 +66,9 @@ class Citation(NamedTuple):
 
     @property
     def group(self) -> Group:
-        """Return what is known of it; a file changes more often than what a note says of it."""
+        """Return what is known of it."""
+        if self.state == TOUCHED:
+            return "touched"
         if self.state in {"fresh", "unknown"}:
             return "other"
         if self.moved:

@@ -87,5 +87,7 @@ class ParsedFile(NamedTuple):
     fingerprint: str = ""
     """Hex digits that change with its code, not with its layout or comments; empty if it was not
     read to its end."""
+    apart: tuple[tuple[int, int], ...] = ()
+    """The spans of bytes that are comments, docs, imports or tests, in order."""
     refused: str = ""
     """Why nothing of it was read: it takes too much memory or time; empty if it was read."""

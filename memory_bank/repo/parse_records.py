@@ -30,13 +30,17 @@ def dumped(parsed: ParsedFile) -> str:
 def loaded(text: str) -> ParsedFile | None:
     """Return a parsed file from its text; None if that is damaged."""
     try:
-        language, symbols, imports, tests, *rest = json.loads(text)
+        language, symbols, imports, tests, doc, problem, whole, apart, refused = json.loads(text)
         return ParsedFile(
             language,
             tuple(_with_calls(Symbol, row) for row in symbols),
             tuple(_import(row) for row in imports),
             tuple(_with_calls(Intent, row) for row in tests),
-            *rest,
+            doc,
+            problem,
+            whole,
+            tuple((start, end) for start, end in apart),
+            refused,
         )
     except (TypeError, ValueError):
         return None

@@ -20,7 +20,7 @@ from memory_bank.repo.code import ParsedFile
 from memory_bank.repo.languages.base import Rules
 from memory_bank.repo.parse_cache import ParseCache
 
-VERSION = "14"
+VERSION = "15"
 """It changes whenever files are parsed into other records."""
 _REFUSED = "refused.db"
 _lock = threading.Lock()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
 from textwrap import dedent
 from typing import Literal, NamedTuple
@@ -19,7 +19,7 @@ from memory_bank.repo.code import Symbol
 from memory_bank.repo.code_at import FOLDER, CodeAt, Place
 from memory_bank.repo.path_changes import Commit, Step
 
-State = Literal["fresh", "changed", "moved", "renamed", "gone", "unknown"]
+State = Literal["fresh", "touched", "changed", "moved", "renamed", "gone", "unknown"]
 _MOST_SEARCHED = 200
 """Maximum number of changed files in which a symbol that is gone is looked for."""
 _MOST_RENAMED = 50
@@ -75,16 +75,28 @@ class SymbolChanges:
             return self._follow(base, place, old)
         return Compared("fresh" if same(old, new) else "changed", place, place)
 
-    def commits(self, base: str, before: Place, after: Place | None = None) -> list[Commit]:
+    def commits(
+        self,
+        base: str,
+        before: Place,
+        after: Place | None = None,
+        *,
+        lost: Callable[[str, str, str], bool] | None = None,
+    ) -> list[Commit]:
         """Return the commits that changed or removed a file or symbol, the newest first.
 
-        None of them is a merge, unless only a merge explains the difference.
+        None of them is a merge, unless only a merge explains the difference. `lost` tells of a file
+        and two blobs of it whether the second lacks something; then those that did it are returned,
+        if there are any.
         """
         paths = tuple(dict.fromkeys([before.path, *([after.path] if after else [])]))
         if (base, paths) not in self._steps:
             found_steps = path_changes.steps(self.code.tree, self.head, paths, since=base)
             self._steps[base, paths] = found_steps or []
         steps = self._steps[base, paths]
+        if lost is not None:
+            guilty = [one for one in steps if lost(one.path, one.before, one.after)]
+            steps = guilty or steps
         found = self._that_changed(steps, before, after)
         if not found:
             merges = path_changes.merge_steps(self.code.tree, self.head, paths, since=base)

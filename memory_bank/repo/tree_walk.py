@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from memory_bank.repo.code import EXAMPLE, Import, Intent, ParsedFile, Symbol
+from memory_bank.repo.code_words import spans_joined
 from memory_bank.repo.comments import Comments
 from memory_bank.repo.fingerprints import CLOSE, OPEN, Tokens
 from memory_bank.repo.languages.base import (
@@ -72,6 +73,7 @@ _HOLDERS = frozenset(
     ]
 )
 """Types of nodes in which brackets around all of it, or of a value, say nothing."""
+_TEST_MODULES = frozenset(["test", "tests"])
 _TYPES = frozenset(["class", "interface", "enum", "type"])
 """Kinds whose functions are methods."""
 
@@ -115,6 +117,8 @@ class TreeWalk:
         self._literal_end = 0
         """Before this byte, all tokens are known."""
         self._comments = Comments(data)
+        self._apart: list[tuple[int, int]] = []
+        """The first byte, and the one after the last, of what is apart from the code proper."""
         self._symbols: list[Symbol] = []
         self._spans: list[tuple[int, int]] = []
         self._imports: list[Import] = []
@@ -140,7 +144,7 @@ class TreeWalk:
         self._example(root, doc)
         return ParsedFile(
             self._rules.name, symbols, tuple(self._imports), tuple(self._tests),
-            doc[:_MOST_DOC], self._problem, whole,
+            doc[:_MOST_DOC], self._problem, whole, tuple(spans_joined(self._apart)),
         )  # fmt: skip
 
     def _walk(self, root: Node) -> None:
@@ -163,6 +167,8 @@ class TreeWalk:
                     around.append(node)
                     continue
                 self._token(node, kind, start)
+            else:
+                self._apart.append((start, node.end_byte))
             while not cursor.goto_next_sibling():
                 if not cursor.goto_parent():
                     return
@@ -199,7 +205,10 @@ class TreeWalk:
         """Take what a node defines, imports or tests; tell whether it is a test."""
         rules = self._rules
         if kind in rules.imports:
-            self._imports += rules.imports[kind](node)
+            imported = list(rules.imports[kind](node))
+            self._imports += imported
+            if imported:
+                self._apart.append((node.start_byte, node.end_byte))
         if kind in rules.containers and (name := rules.containers[kind](node)):
             self._open(node.end_byte, name, "type").bases = self._bases(node)
         test = rules.tests[kind](node) if kind in rules.tests else None
@@ -213,6 +222,7 @@ class TreeWalk:
             self._define(one)
         if test:
             end = (test.last or node).end_byte
+            self._apart.append((node.start_byte, end))
             defined_one = len(self._scopes) > depth
             self._test(test, node, self._scopes[-1] if defined_one else self._open(end))
         return test is not None
@@ -235,6 +245,8 @@ class TreeWalk:
         scope.symbol = len(self._symbols)
         if kind in _TYPES:
             scope.bases = self._bases(one.node)
+        if one.kind == "module" and one.name in _TEST_MODULES:
+            self._apart.append((one.node.start_byte, one.node.end_byte))
         name, doc = ".".join(scope.prefix), (text if doc is None else doc)[:_MOST_DOC]
         signature = self._signature(one)
         self._symbols.append(

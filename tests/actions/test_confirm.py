@@ -20,7 +20,13 @@ SETTINGS = {"memory.embedder": "none"}
 @pytest.fixture
 def root(homes: Iterator[Path]) -> Path:
     note = "---\n# mine\ntags: [b,   a]\n---\nSee [[pay.py#charge]].\n"
-    first = Made({"pay.py": CODE, ".memories/n.md": note, ".memories/plain.md": "[[pay.py]]\r\n"})
+    first = Made(
+        {
+            "pay.py": CODE,
+            ".memories/n.md": note,
+            ".memories/plain.md": "`order.pay()` in [[pay.py]]\r\n",
+        }
+    )
     return make(next(homes), [first, Made({"pay.py": CODE.replace("3", "4")})])
 
 

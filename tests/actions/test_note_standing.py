@@ -18,10 +18,12 @@ Git = Callable[..., str]
 def note(project: Path, git: Git) -> Path:
     """Add a note that cites a file, which changes, and names what is not there."""
     file = project / ".memories/n.md"
-    file.write_text("---\nfile_refs: [src/index.py]\n---\n# N\n\nfirst words [[nobody]]\n")
+    file.write_text(
+        "---\nfile_refs: [src/index.py]\n---\n# N\n\nfirst words on `build_index` [[nobody]]\n"
+    )
     git(project, "add", "-A")
     git(project, "commit", "-q", "-m", "Add (#7)")
-    (project / "src/index.py").write_text("def build_index():\n    return 2\n")
+    (project / "src/index.py").write_text("def build_index(notes):\n    return 2\n")
     git(project, "commit", "-qam", "Change the index")
     return file
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from memory_bank import Bank
+from memory_bank.actions.confirm import confirm
 from memory_bank.actions.overview import overview
 from tests.session_builder import observation, session, write
 
@@ -61,12 +62,14 @@ def test_a_decision_says_who_made_it_and_whether_it_holds(
     by_path = {one.path: one for one in overview(bank).decisions}
     new, old = by_path["decisions/tantivy.md"], by_path["decisions/whoosh.md"]
     assert (new.author, new.trust, new.stale, new.superseded_by) == ("Test", "human", "", "")
-    assert old.superseded_by == "decisions/tantivy.md"
+    assert (old.stale, old.superseded_by) == (None, "decisions/tantivy.md"), "it cites no code"
     assert list(by_path) == ["decisions/tantivy.md", "decisions/whoosh.md"]
 
-    (project / "src/index.py").write_text("def build_index():\n    return 1\n")
+    (project / "src/index.py").write_text("def build_index(notes):\n    return 1\n")
     git(project, "commit", "-qam", "Change the index")
     assert "src/index.py" in (overview(bank).decisions[0].stale or "")
+    confirm(bank, ["decisions/tantivy", "decisions/whoosh"])
+    assert [one.stale for one in overview(bank).decisions] == ["", ""], "confirmed"
 
     (project / ".memories/decisions/new.md").write_text("---\ntype: decision\n---\n# New\n\nSo.\n")
     (latest, *_) = overview(bank).decisions

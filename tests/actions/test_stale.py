@@ -10,6 +10,7 @@ import pytest
 
 from memory_bank import open_bank
 from memory_bank.actions import stale as stale_notes
+from memory_bank.actions.remember import remember
 from memory_bank.actions.stale import Citation, StaleReport
 from memory_bank.errors import BadInput, NoRepository
 from tests.repo.history_builder import Made, extend, make, run
@@ -85,12 +86,12 @@ def test_a_document_outside_of_the_bank_is_tracked_as_any_other_file(
     project: Callable[..., Path],
 ) -> None:
     head = "---\nfile_refs: [docs/guide.md, docs/old.md, facts/gone.md]\n---\n"
-    note = f"{head}# Docs\n\nSee [the plan](../../PLAN.md) and [[facts/never.md]].\n"
+    note = f"{head}# Docs\n\n`Guide`: see [the plan](../../PLAN.md) and [[facts/never.md]].\n"
     docs = {"docs/guide.md": "# Guide\n", "docs/old.md": "# Old\n", "PLAN.md": "# Plan\n"}
     notes = {".memories/facts/a.md": note, ".memories/facts/gone.md": "# Gone\n"}
     gone = ["docs/old.md", ".memories/facts/gone.md"]
     root = project(
-        Made({**docs, **notes}), Made({"docs/guide.md": "# Guide\n\nMore.\n"}, removed=gone)
+        Made({**docs, **notes}), Made({"docs/guide.md": "# More\n\nMore.\n"}, removed=gone)
     )
     tracked = states(root)
     assert {tracked.pop("docs/guide.md"), tracked.pop("../../PLAN.md")} == {"changed", "fresh"}
@@ -199,7 +200,7 @@ def test_a_symbolic_link_is_compared_by_its_target(project: Callable[..., Path])
     assert states(root, worktree=True)["link.py"] == "fresh"
     (root / "link.py").unlink()
     (root / "link.py").symlink_to("README")
-    assert states(root, worktree=True)["link.py"] == "changed"
+    assert states(root, worktree=True)["link.py"] == "touched"
 
 
 def test_a_renamed_file_is_followed(project: Callable[..., Path]) -> None:
@@ -338,7 +339,8 @@ def test_a_deleted_file_is_gone(project: Callable[..., Path]) -> None:
 def test_files_are_cited_by_links_and_references(project: Callable[..., Path]) -> None:
     note = (
         "---\nfile_refs: [./src/orders.py, data.csv]\nsymbol_refs: [refund]\n---\n"
-        "[[src/]] [[README]] [x](../src/orders.py#L3) [[symbol:charge]] [[person:ann]] [[planned.py]]\n"
+        "[[src/]] [[README]] [x](../src/orders.py#L3) [[symbol:charge]] [[person:ann]] [[planned.py]]"
+        " `charge` with `tries`\n"
     )
     first = Made(
         {"src/orders.py": ORDERS, "README": "a\nb\n", "data.csv": "1,2\n", ".memories/n.md": note}
@@ -351,7 +353,7 @@ def test_files_are_cited_by_links_and_references(project: Callable[..., Path]) -
     assert states(root) == {
         "./src/orders.py": "changed",
         "../src/orders.py#L3": "changed",
-        "data.csv": "changed",
+        "data.csv": "touched",
         "refund": "fresh",
         "symbol:charge": "changed",
         "README": "gone",
@@ -407,7 +409,7 @@ def test_a_renamed_note_keeps_its_date(project: Callable[..., Path]) -> None:
 
 
 def test_tags_do_not_make_a_note_fresh(project: Callable[..., Path]) -> None:
-    note = "---\ntags: [a]\nfile_refs: [src/orders.py]\n---\nText.\n"
+    note = "---\ntags: [a]\nfile_refs: [src/orders.py]\n---\nText on `tries`.\n"
     root = project(
         Made({"src/orders.py": ORDERS, ".memories/n.md": note}),
         Made({"src/orders.py": EDITED}),
@@ -551,3 +553,85 @@ def test_git_status_stays_empty(project: Callable[..., Path]) -> None:
     root = project(FIRST, Made({"src/orders.py": EDITED}))
     found(root)
     assert run(root, "status", "--porcelain") == ""
+
+
+FILE_NOTE = "---\nfile_refs: [src/orders.py]\n---\n# Orders\n\n`charge` stops at `LIMIT`.\n"
+WHOLE = Made({"src/orders.py": ORDERS, ".memories/n.md": FILE_NOTE})
+
+
+@pytest.mark.parametrize(
+    ("code", "state", "names"),
+    [
+        (ORDERS.replace("LIMIT = 10", "LIMIT = 20"), "changed", ("LIMIT",)),
+        (ORDERS.replace("def charge", "def collect"), "changed", ("charge",)),
+        (ORDERS.replace("import os", "import sys").replace("Charge it", "Pay"), "touched", ()),
+        (ORDERS.replace("order.keep()", "order.drop()"), "touched", ()),
+        (f"LIMIT = 10\n\n\n{REFUND}\n\n{CHARGE}", "touched", ()),
+    ],
+)
+def test_a_cited_file_is_stale_if_what_the_note_names_in_it_changed(
+    project: Callable[..., Path], code: str, state: str, names: tuple[str, ...]
+) -> None:
+    root = project(WHOLE, Made({"src/orders.py": f"{ORDERS}\nOTHER = 1\n"}))
+    extend(root, [Made({"src/orders.py": code})], 2)
+    report = found(root)
+    (one,) = report.citations
+    assert (one.state, one.names) == (state, names)
+    assert (one in report.stale, one in report.listed) == (bool(names), bool(names))
+    last = [run(root, "rev-parse", "HEAD").strip()]
+    assert [commit.id for commit in one.commits][:1] == last
+    assert len(one.commits) == (1 if names else 2), "those that changed what is named"
+    ranged = found(root, "HEAD~1..HEAD").citations
+    assert [one.state for one in ranged] == [state]
+
+
+def test_a_cited_file_that_moved_and_changed_elsewhere_is_moved(
+    project: Callable[..., Path],
+) -> None:
+    root = project(WHOLE, Made(renames=[("src/orders.py", "shop/orders.py")]))
+    extend(root, [Made({"shop/orders.py": ORDERS.replace("order.keep()", "order.drop()")})], 2)
+    (one,) = found(root).citations
+    assert (one.state, one.fix, one.stale) == ("moved", "shop/orders.py", False)
+    extend(root, [Made({"shop/orders.py": ORDERS.replace("10", "20")})], 3)
+    assert found(root).citations[0].names == ("LIMIT",)
+
+
+def test_the_section_of_a_link_says_what_is_named_of_the_file(
+    project: Callable[..., Path],
+) -> None:
+    note = "# Orders\n\n`LIMIT`\n\n## One\n\n`charge`: [[src/orders.py]]\n\n## Two\n\n[[src/orders.py#L3]]\n"
+    root = project(Made({"src/orders.py": ORDERS, ".memories/n.md": note}))
+    extend(root, [Made({"src/orders.py": ORDERS.replace("10", "20")})], 1)
+    assert states(root) == {"src/orders.py": "touched", "src/orders.py#L3": "changed"}
+
+
+def test_a_note_that_a_tool_wrote_can_become_stale_before_it_is_committed(
+    project: Callable[..., Path],
+) -> None:
+    root = project(FIRST)
+    with open_bank(root / ".memories", settings={"memory.embedder": "none"}) as bank:
+        done = remember(bank, "The `LIMIT` is ten.", file_refs=["src/orders.py"])
+    assert run(root, "status", "--porcelain").split() == [
+        "??",
+        f".memories/{done.path.split('/')[0]}/",
+    ]
+    assert "verified_commit" not in (root / ".memories" / done.path).read_text()
+    assert by_target(found(root))["src/orders.py"].state == "fresh"
+    run(root, "commit", "-q", "--allow-empty", "-m", "other")
+    (root / "src/orders.py").write_text(ORDERS.replace("10", "20"))
+    run(root, "commit", "-qm", "Twenty", "src/orders.py")
+    one = by_target(found(root))["src/orders.py"]
+    assert (one.state, one.since) == ("changed", run(root, "rev-parse", "HEAD~2").strip())
+    note = root / ".memories" / done.path
+    note.write_text(note.read_text().replace("ten", "twenty"))
+    assert by_target(found(root))["src/orders.py"].state == "fresh", "nobody knows since when"
+
+
+def test_a_note_that_git_does_not_know_is_compared_with_its_confirmation(
+    project: Callable[..., Path],
+) -> None:
+    root = project(FIRST, Made({"src/orders.py": ORDERS.replace("10", "20")}))
+    head = run(root, "rev-parse", "HEAD~1").strip()
+    note = FILE_NOTE.replace("---\nfile", f"---\nverified_commit: {head}\nfile", 1)
+    (root / ".memories/n.md").write_text(note)
+    assert by_target(found(root))["src/orders.py"].state == "changed"

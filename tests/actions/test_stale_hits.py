@@ -10,6 +10,7 @@ import pytest
 
 from memory_bank import open_bank
 from memory_bank.actions import recall as recalling
+from memory_bank.actions.listing import show, show_section
 from memory_bank.actions.recall import Recalled
 from memory_bank.repo import git_process, path_changes
 from tests.repo.history_builder import Made, extend, make, run
@@ -188,3 +189,34 @@ def test_status_stays_empty(root: Path, git: Callable[..., str]) -> None:
     extend(root, [Made({"jobs.py": CHANGED})], 1)
     stale(root, "walrus")
     assert git(root, "status", "--porcelain") == ""
+
+
+def test_a_cited_file_that_changed_elsewhere_gives_no_mark_but_stands_on_the_notes_page(
+    root: Path,
+) -> None:
+    (root / ".memories/d.md").write_text(
+        "---\ncreated_at: 2020-01-01\nfile_refs: [jobs.py]\n---\n# Manatee\n\n`retry`\n"
+    )
+    run(root, "add", "-A")
+    run(root, "commit", "-qm", "note")
+    recalled(root, "manatee")
+    (before,) = recalled(root, "manatee").notes
+    (root / "jobs.py").write_text(CODE.replace("job.end()", "job.halt()"))
+    run(root, "commit", "-qam", "Halt")
+    (after,) = recalled(root, "manatee").notes
+    assert (after.stale, after.relevance_score) == ("", before.relevance_score)
+    with open_bank(root / ".memories", settings={"memory.embedder": "none"}) as bank:
+        shown = show(bank, "d")
+        assert shown.stale == ""
+        assert [one.split(" since")[0] for one in shown.touched] == ["jobs.py changed"]
+        assert show(bank, "a").stale.startswith("jobs.py#stop changed")
+        assert show_section(bank, "a", "Ends").stale == show(bank, "a").stale
+        assert show_section(bank, "a", "Walrus").stale == "", "it cites something else"
+    (root / "jobs.py").write_text(CODE.replace("retry(job)", "retry(job, tries)"))
+    run(root, "commit", "-qam", "Tries")
+    (marked,) = recalled(root, "manatee").notes
+    assert marked.stale.startswith("jobs.py changed since")
+    assert marked.stale.endswith(": retry")
+    with open_bank(root / ".memories", settings={"memory.embedder": "none"}) as bank:
+        shown = show(bank, "d")
+        assert (shown.stale, shown.touched) == (marked.stale, ())

@@ -124,7 +124,9 @@ def test_only_changed_passages_are_sent(bank: Bank, shop: Path, index: str) -> N
     text = (shop / ".memories/decisions/tantivy.md").read_text()
     new = commit(
         shop,
-        decisions__tantivy=text.replace("See [[src/index.py]].", "It grew.\n\nSee it."),
+        decisions__tantivy=text.replace(
+            "See [[src/index.py]], `build_index`.", "It grew.\n\nSee it."
+        ),
         facts__new="# New\n\nfresh\n",
     )
     git(shop, "rm", "-q", ".memories/decisions/whoosh.md")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memory_bank.actions.editor.goals import Goal, block_line, section_at
 from memory_bank.actions.editor.texts import Texts
+from memory_bank.actions.stale_hits import note_marks
 from memory_bank.notes.block_positions import BREAK
 from memory_bank.notes.note import Link, Note
 
@@ -33,13 +34,18 @@ class Preview:
     language: str = "markdown"
     more: bool = False
     """Whether there are further lines."""
+    stale: str = ""
+    """Why the note is stale; empty if it is not."""
+    touched: tuple[str, ...] = ()
+    """Cited files that changed, though not what the note names in them."""
 
 
 def preview(texts: Texts, goal: Goal, link: Link) -> Preview | None:
     """Return the preview of a link's goal; None if there is nothing to show."""
     if goal.path:
         note = texts.note(goal.path)
-        return _of_note(note, link) if note else None
+        marks = note_marks(texts.bank, goal.path)
+        return replace(_of_note(note, link), **marks._asdict()) if note else None
     return _of_file(texts, goal) if goal.file else None
 
 

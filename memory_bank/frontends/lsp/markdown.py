@@ -21,16 +21,23 @@ def of_preview(shown: Preview) -> str:
         head.append(code(shown.path))
     if shown.heading:
         head.append(f"§ {escaped(shown.heading)}")
+    head += [escaped(line) for line in _of_code(shown)]
     more = "\n…" if shown.more else ""
     body = fenced(shown.text + more, shown.language) if shown.text else ""
     return "\n\n".join(filter(None, ("  \n".join(head), body)))
+
+
+def _of_code(shown: Preview) -> list[str]:
+    """Return a line for each thing that is said of the code that a note cites."""
+    stale = [f"stale: {shown.stale}"] if shown.stale else []
+    return [*stale, *(f"cited file changed: {one}" for one in shown.touched)]
 
 
 def plain(shown: Preview) -> str:
     """Return a preview for an editor that shows no Markdown."""
     about = " · ".join(word for word in (shown.type, shown.status, *shown.tags) if word)
     head = (shown.title, shown.path if shown.path != shown.title else "", about, shown.heading)
-    return "\n".join(clean(part) for part in (*head, shown.text) if part)
+    return "\n".join(clean(part) for part in (*head, *_of_code(shown), shown.text) if part)
 
 
 def escaped(text: str) -> str:

@@ -20,10 +20,7 @@ _ID, _DAY = 12, 10
 
 
 def stale(found: StaleReport, quotes: Quotes) -> str:
-    """Show a line for each stale citation, with its commits and the target to write.
-
-    Whole files come last: a file changes more often than what a note says of it.
-    """
+    """Show a line for each stale citation, with its commits and the target to write."""
     stale, moved = len(found.stale), len(found.citations) - len(found.stale)
     head = f"{count(stale, 'citation')} of code stale." + (f" {moved} moved." if moved else "")
     notices = [f"Notice: {quotes.inside(one_line(notice))}" for notice in found.notices]
@@ -50,7 +47,8 @@ def confirmed(done: Confirmation, quotes: Quotes) -> str:
 def _citation(one: Citation) -> Iterator[str]:
     fix = f", write {one_line(one.fix)}" if one.fix else ""
     since = f" since {one.since_date[:_DAY] or one.since[:_ID]}" if one.since else ""
-    yield f"{one_line(one.path)}:{one.line} {one_line(one.target)} {one.state}{since}{fix}"
+    names = f": {one_line(', '.join(one.names))}" if one.names else ""
+    yield f"{one_line(one.path)}:{one.line} {one_line(one.target)} {one.state}{since}{names}{fix}"
     for commit in one.commits[:_COMMITS]:
         yield one_line(
             f"  {commit.id[:_ID]} {commit.date[:_DAY]} {commit.author}: {commit.subject}"

@@ -253,7 +253,7 @@ def _quoted(note: Shown | ShownSection, quotes: Quotes) -> list[str]:
     """Quote a whole note and its faults, or a section."""
     if isinstance(note, actions.listing.ShownSection):
         about = {"path": note.path, "line": note.line, "etag": note.etag[:_ETAG]}
-        return [quotes.quote(note.content, about)]
+        return [quotes.quote(note.content, {**about, "stale": note.stale})]
     about = {
         "path": note.path,
         "id": _id(note.note_id, note.path),
@@ -266,6 +266,7 @@ def _quoted(note: Shown | ShownSection, quotes: Quotes) -> list[str]:
         "age": age(note.created_at),
         "status": note.status if note.status != "active" else "",
         "backlinks": note.backlinks_count,
+        "stale": note.stale,
     }
     faults = "\n".join(f"line {fault.line}: {one_line(fault.reason)}" for fault in note.faults)
     return [

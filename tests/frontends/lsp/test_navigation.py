@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,24 @@ def test_a_hover_shows_the_note_with_its_text_as_code(editor: Editor, notes: Pat
         "## Ranks\n\nRare words first. ^rare\n````"
     )
     assert shown.range.start == position(text, "[[facts/bm25")
+
+
+def test_a_hover_says_what_became_of_cited_code(
+    editor: Editor, notes: Path, git: Callable[..., str]
+) -> None:
+    (notes.parent / "src/index.py").write_text("def make():\n    ...\n")
+    git(notes.parent, "commit", "-qam", "Make")
+    text = "[[decisions/tantivy]]\n"
+    document = editor.open(notes / "new.md", text)
+    params = types.HoverParams(document, position(text, "[[decisions", 5))
+    shown = editor.ask(editor.client.text_document_hover_async, params)
+    assert "cited file changed: src/index.py changed since" in shown.contents.value
+    git(notes.parent, "rm", "-q", "src/index.py")
+    git(notes.parent, "commit", "-qm", "Remove")
+    shown = editor.ask(editor.client.text_document_hover_async, params)
+    assert "stale: src/index.py is gone since" in shown.contents.value
+    git(notes.parent, "checkout", "-q", "HEAD~2", "--", "src/index.py")
+    git(notes.parent, "commit", "-qm", "Restore")
 
 
 def test_the_headings_are_a_tree(editor: Editor, notes: Path) -> None:

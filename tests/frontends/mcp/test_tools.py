@@ -483,6 +483,9 @@ def test_stale_notes_are_confirmed(serving: Make, project: Path, git: Callable[.
     git(project, "commit", "-qam", "Sort <the> index")
     found = agent("stale_memories")
     assert "facts/building.md:3 src/index.py#build_index changed since " in found.text
+    read = serving("bank")("read_memory", filename="facts/building")
+    assert read["stale"].startswith("src/index.py#build_index changed since ")
+    assert read["stale"] in read.text
     assert "Sort <the> index" in found.text
     ranged = agent("stale_memories", revisions="HEAD~1..HEAD")["citations"]
     assert [one["target"] for one in ranged] == [one["target"] for one in found["citations"]]

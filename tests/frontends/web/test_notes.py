@@ -23,7 +23,7 @@ file_refs: [src/cache.py]
 ---
 # Use a cache
 
-It answers [[facts/bm25]] fast, see [the index](../../src/index.py), [[#Why]], [[Not written]].
+With `SIZE` it answers [[facts/bm25]] fast, see [the index](../../src/index.py), [[#Why]], [[Not written]].
 
 ## Why
 

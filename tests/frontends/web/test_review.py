@@ -41,7 +41,7 @@ def changed(project: Path, git: Git) -> Path:
     (notes / "facts/copy.md").write_text(f"# Copy\n\n{LONG} Truly. [[facts/nowhere]]\n")
     (notes / "facts/size.md").write_text("---\ntags: [queue]\n---\n# Size\n\nThe queue is large.\n")
     (notes / "facts/moved.md").rename(notes / "facts/there.md")
-    (project / "src/index.py").write_text("def build_index():\n    return 1\n")
+    (project / "src/index.py").write_text("def build_index(notes):\n    return 1\n")
     git(project, "add", "-A")
     git(project, "commit", "-qm", "Topic")
     return project

@@ -71,6 +71,10 @@ def _show(call: Call, note: Shown, *, raw: bool) -> None:
         f"edited by {', '.join(note.edited_by)}" if note.edited_by else "",
     ]
     console.line((" · ".join(filter(None, about)), "tag"))
+    if note.stale:
+        console.line((f"stale: {note.stale}", "warn"))
+    for reason in note.touched:
+        console.line((f"cited file changed: {reason}", "dim"))
     console.line()
     console.markdown(note.body)
 

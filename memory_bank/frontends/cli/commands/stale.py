@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 GROUP = "Review"
 _MOST_COMMITS = 5
-"""Number of commits of a citation that are listed in a terminal; of a whole file, the newest."""
+"""Number of commits of a citation that are listed in a terminal."""
 _TITLES = {
     "gone": "gone",
     "changed symbol": "changed symbols",
     "moved": "moved or renamed: write the new target",
-    "changed file": "changed files: the change may be elsewhere in them",
+    "changed file": "changed files",
+    "touched": "cited files that changed, though not what the note names in them",
     "other": "not stale",
 }
 _STYLES = {"gone": "bad", "changed": "warn", "moved": "warn", "renamed": "warn"}
@@ -31,12 +32,12 @@ _STYLES = {"gone": "bad", "changed": "warn", "moved": "warn", "renamed": "warn"}
 @as_command(
     "stale",
     why="""
-    Lists the citations of code in notes whose file or symbol changed since the section was last
-    changed, or the note was confirmed: with the commits that did it. Code that was only moved or
-    renamed is not stale: the link to write is shown. The layout, the comments and the place of
-    code don't count. It asks git, and writes nothing. With BASE..HEAD, only citations of what these
-    commits change. A stale citation is a warning: the exit code is 1 with --fail-on warning. See
-    docs/staleness.md.
+    Lists the citations of code in notes whose symbol changed since the section was last changed, or
+    the note was confirmed: with the commits that did it. A citation of a whole file is stale if
+    what the note names in it changed. Code that was only moved or renamed is not stale: the link to
+    write is shown. The layout, the comments and the place of code don't count. It asks git, and
+    writes nothing. With BASE..HEAD, only citations of what these commits change. A stale citation
+    is a warning: the exit code is 1 with --fail-on warning. See docs/staleness.md.
     """,
     examples=(
         ("memory-bank stale", "all notes, as of the last commit"),
@@ -85,7 +86,9 @@ def _show_one(call: Call, one: Citation) -> None:
     where = (call.place(one.path, one.line), "place")
     since = f" since {one.since[:12]} {one.since_date[:10]}".rstrip() if one.commits else ""
     console.line(where, f"  {one.target} ", (one.state, _STYLES.get(one.state, "dim")), since)
-    most = 1 if one.group == "changed file" else _MOST_COMMITS
+    if one.names:
+        console.line("    ", f"of what the note names: {', '.join(one.names)}")
+    most = 1 if one.group == "touched" else _MOST_COMMITS
     for commit in one.commits[:most]:
         said = (commit.id[:12], commit.date[:10], commit.author and f"{commit.author}:")
         console.line("    ", " ".join([*filter(None, said), commit.subject]))

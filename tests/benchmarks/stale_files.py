@@ -1,0 +1,112 @@
+"""List which notes that cite whole files are called stale in a real history, to be read.
+
+python -m tests.benchmarks.stale_files REPOSITORY… [--notes JSON] [--commits 300]
+
+Clones, bare or not, with their whole history. The notes are right for a commit of the first parents, by default the
+300th before the newest, and are compared with the newest. Those of the JSON are `{"files": […], "text": "…"}`: write
+them from the code of that commit, before you look at what came after it. Without it, a note for each file of code is
+its longest doc text. Whether a mark is right, whoever reads it has to say: would the note's author have to look at it?
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from memory_bank import open_bank
+from memory_bank.actions.named_code import named_in
+from memory_bank.actions.stale import Citation, StaleReport, stale
+from memory_bank.repo import git_objects, parsing
+
+COMMITS = 300
+MOST_BYTES = 500_000
+
+
+class Note(NamedTuple):
+    """A note to be compared."""
+
+    files: list[str]
+    text: str
+
+
+def git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, check=True)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def written(file: Path) -> list[Note]:
+    return [Note(one["files"], one["text"]) for one in json.loads(file.read_text("utf-8"))]
+
+
+def from_docs(source: Path, commit: str) -> Iterator[Note]:
+    """Yield a note for each file of code: its longest doc text that names something."""
+    for path, blob in sorted(git_objects.files_at(source, commit).items()):
+        language = parsing.language_of(path)
+        if not language or parsing.rules_of(language).test_files is None:
+            continue
+        if parsing.may_hold_tests(path, language) and "test" in path:
+            continue
+        data = dict(git_objects.blobs(source, [blob.id], MOST_BYTES)).get(blob.id)
+        parsed = parsing.parse(data, language) if data else None
+        docs = [parsed.doc, *(one.doc for one in parsed.symbols)] if parsed else []
+        text = max(docs, key=len, default="")
+        if named_in(text).names:
+            yield Note([path], text)
+
+
+def compared(source: Path, notes: list[Note], commit: str) -> StaleReport:
+    """Return what the project says of notes that are right for a commit."""
+    with tempfile.TemporaryDirectory() as home:
+        folder = Path(home) / "clone"
+        subprocess.run(["git", "clone", "-q", "--shared", str(source), str(folder)], check=True)
+        bank = folder / ".memories"
+        bank.mkdir(exist_ok=True)
+        for number, note in enumerate(notes):
+            head = f"verified_commit: {commit}\nfile_refs: {json.dumps(note.files)}\n"
+            (bank / f"{number:03}.md").write_text(f"---\n{head}---\n{note.text}\n", "utf-8")
+        with open_bank(bank, settings={"memory.embedder": "none"}) as opened:
+            opened.sync()
+            return stale(opened)
+
+
+def show(one: Citation, note: Note) -> None:
+    names = f": {', '.join(one.names)}" if one.names else ""
+    print(f"\n{one.path} {one.target} {one.state}{names}")
+    print("    " + note.text.strip().replace("\n", "\n    "))
+    for commit in one.commits:
+        print(f"    {commit.id[:10]} {commit.date[:10]} {commit.subject}")
+
+
+def main() -> None:
+    """Print the marks of each repository, then the numbers."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("repositories", nargs="+", type=Path)
+    parser.add_argument("--notes", type=Path, help="a JSON file; for one repository")
+    parser.add_argument("--commits", type=int, default=COMMITS)
+    options = parser.parse_args()
+    os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp()
+    os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp()
+    for repository in options.repositories:
+        commit = git(repository, "rev-list", "--first-parent", "HEAD").split()[options.commits]
+        notes = written(options.notes) if options.notes else list(from_docs(repository, commit))
+        report = compared(repository, notes, commit)
+        for one in report.stale:
+            show(one, notes[int(Path(one.path).stem)])
+        states = Counter(one.state for one in report.citations)
+        changed = states["changed"] + states["touched"]
+        print(
+            f"\n{repository}: {len(report.citations)} citations in {len(notes)} notes;"
+            f" files changed {changed}, gone {states['gone']}, moved {states['moved']};"
+            f" stale {len(report.stale)}"
+        )
+
+
+if __name__ == "__main__":
+    main()
