@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from memory_bank.actions.citations import Cited
-from memory_bank.actions.named_code import named_in
 from memory_bank.bank import Bank
 from memory_bank.filenames import NOTE_SUFFIXES
 from memory_bank.repo.code_at import FOLDER, CodeAt
@@ -24,6 +23,8 @@ class NamedChanges:
 
         Of `[[conf.yml#port]]`, `port` is named, too.
         """
+        from memory_bank.actions.named_code import named_in  # start-up: most files are as they were
+
         if one not in self._named:
             note = notes.store.read(one.note)
             sections = () if one.in_front_matter else note.body.sections

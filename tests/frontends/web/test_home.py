@@ -59,7 +59,7 @@ def test_what_is_recent_is_a_table_that_leads_to_the_pages(
 def test_who_has_never_seen_the_project_finds_why_who_and_whether_it_holds(
     serve: Serve, look: Look, project: Path, git: Callable[..., str]
 ) -> None:
-    (project / "src/index.py").write_text("def build_index():\n    return 1\n")
+    (project / "src/index.py").write_text("def build_index(notes):\n    return 1\n")
     git(project, "commit", "-qam", "Change the index")
     page = look(serve().url)
     decisions = page.get_by_role("region", name="Latest decisions")
