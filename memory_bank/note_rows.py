@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
@@ -16,14 +15,12 @@ from memory_bank.manifest.documents import DocumentRow
 from memory_bank.manifest.manifest import Manifest
 from memory_bank.notes.link_targets import path_names
 from memory_bank.notes.name_forms import record_asked
-from memory_bank.notes.names import key, name_of, path_of
+from memory_bank.notes.names import key, name_of, path_of, without_id_start
 from memory_bank.notes.source import CONTENT, content_field
 from memory_bank.retrievers.base import Scope
 from memory_bank.similar_names import similar_names
 
 _NO_DATES: Mapping[str, float] = MappingProxyType({})
-_ENDING = re.compile(r"-[0-9a-f]{4}(?:-\d+)?\Z")
-"""What `remember` adds to a name where git knows several branches."""
 BY_HAND = "manual"
 """Source of a note without `source_type`: a person wrote it."""
 
@@ -119,8 +116,9 @@ def _nearly_named(manifest: Manifest, name: str) -> list[str]:
     if found or not name:
         return found
     for _, path in documents.all_keys(manifest):
-        stem, endings = _ENDING.subn("", key(path))
-        if endings and f"/{stem}".endswith(f"/{name}"):
+        whole = key(path)
+        stem = without_id_start(whole)
+        if stem != whole and f"/{stem}".endswith(f"/{name}"):
             found.append(path)
     return found
 

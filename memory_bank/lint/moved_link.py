@@ -20,6 +20,21 @@ _REFERENCE = "reference"
 
 def check(bank: Context) -> Iterator[Place]:
     """Yield the links to ghosts that were the name of a note before git moved it."""
+    for row, old, new in bank.once(_moved):
+        what = f"leads to {old}, which git moved to {new}"
+        target = written_target(bank, row, new)
+        place = Place(row.source_key, row.line, what, target)
+        yield place._replace(words=row.target, edits=_edits(bank, row, target))
+
+
+def former_names(bank: Context) -> Iterator[LinkRow]:
+    """Yield the links to the former names of notes."""
+    for row, _, _ in bank.once(_moved):
+        yield row
+
+
+def _moved(bank: Context) -> Iterator[tuple[LinkRow, str, str]]:
+    """Yield the links to former names, each with the former path and the new one."""
     prefix = bank.layout.prefix
     ghosts = [
         (row, key(name_of(row.ghost.removeprefix(prefix))))
@@ -33,10 +48,7 @@ def check(bank: Context) -> Iterator[Place]:
     for row, name in ghosts:
         old = former.get(name, "")
         if new := moved.get(old):
-            what = f"leads to {old}, which git moved to {new}"
-            target = _written(bank, row, new)
-            place = Place(row.source_key, row.line, what, target)
-            yield place._replace(words=row.target, edits=_edits(bank, row, target))
+            yield row, old, new
 
 
 def _edits(bank: Context, row: LinkRow, target: str) -> tuple[Edit, ...] | None:
@@ -69,7 +81,7 @@ def _former(bank: Context, wanted: set[str]) -> dict[str, str]:
     return {name: next(iter(paths)) for name, paths in best.items() if len(paths) == 1}
 
 
-def _written(bank: Context, row: LinkRow, new: str) -> str:
+def written_target(bank: Context, row: LinkRow, new: str) -> str:
     """Return a link's new target."""
     if row.kind == "markdown":
         here = posixpath.dirname(bank.roots.place(row.source_key))

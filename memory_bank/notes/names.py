@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import unicodedata
 from pathlib import Path
 
@@ -19,6 +20,7 @@ _REFUSED = frozenset('<>:"|?*\\')
 """Refused in new names, since Windows doesn't support them; existing files are still read."""
 OUTSIDE = "../"
 """Starts the name by which a path finds an included note, but no note of the bank."""
+_ID_START = re.compile(r"-[0-9a-f]{4}(?:-\d+)?\Z")
 MAX_BYTES = 255
 """Longest part of a path that common file systems take."""
 _MAX_PATH = 900
@@ -99,6 +101,11 @@ def key(name: str) -> str:
     """Return the lookup key of a name: NFC, case folded, single spaces, without `.md`."""
     text = nfc(name).casefold()
     return name_of(" ".join(text.split()))
+
+
+def without_id_start(name: str) -> str:
+    """Return a name without the start of an id, which `remember` adds where git knows branches."""
+    return _ID_START.sub("", name)
 
 
 def inside(root: Path, path: str) -> Path:

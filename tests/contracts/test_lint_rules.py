@@ -48,6 +48,7 @@ ILL = {
     "future": "---\ncreated_at: 2999-01-01\n---\nLater.\n",
     "empty": "---\ntype: fact\n---\n\n",
     "large": "words and words\n" * 1000,
+    "mistyped": "See [[tantivvy]].\n",
     "schemaless": "---\ntype: decision\nstatsu: x\ncreated_at: [no date]\n---\nDecided.\n",
 }
 """Texts of notes in each of which a rule finds something."""

@@ -194,7 +194,7 @@ def _saved_fixes(texts: Texts, path: str, note: Note, finding: Finding) -> Itera
         for written, goal in written_goals(texts, path, note)
         if written.link.line == finding.line and not goal.path and not goal.file
     ]
-    wanted = {"moved-link": lambda kind: kind != "reference"}
+    wanted = dict.fromkeys(("moved-link", "mistyped-link"), lambda kind: kind != "reference")
     wanted["missing-file-ref"] = lambda kind: kind == "reference"
     fits = wanted.get(finding.rule)
     named = [one for one, _ in on_line if fits and fits(one.link.kind) and _is_named(one, finding)]
