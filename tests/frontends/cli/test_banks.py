@@ -125,5 +125,5 @@ def test_an_agent_is_given_the_folder(
     answer = mb("mcp", "install", *words, "--yes", "--json").json
     assert answer["scope"] == "user"
     entry = json.loads(Path(answer["file"]).read_text())["mcpServers"]["vault"]
-    assert entry["args"][-6:-2] == ["serve", "mcp", "--bank", str(vault)]
+    assert entry["args"][-4:] == ["serve", "mcp", "--bank", str(vault)]
     assert mb("mcp", "uninstall", *words, "--yes").code == 0

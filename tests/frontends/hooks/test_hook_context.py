@@ -85,10 +85,15 @@ def test_a_change_is_told_at_the_next_start(ended: HookBank, project: Path, hook
 
 def test_what_another_session_left_waiting_is_told(ended: HookBank, hook: Hook) -> None:
     event = {"session_id": "killed", "cwd": str(hook.project)}
-    hook("claude", "UserPromptSubmit", {**event, "prompt": "count all the wrens"})
-    used = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": "done"}
+    hook("claude", "UserPromptSubmit", {**event, "prompt": "fix the count of wrens"})
+    edit = {
+        "file_path": str(hook.project / "src/wrens.py"),
+        "old_string": "def count():\n    return 1",
+        "new_string": "def count():\n    return 2",
+    }
+    used = {"tool_name": "Edit", "tool_input": edit, "tool_response": "done"}
     hook("claude", "PostToolUse", {**event, **used})
-    assert "count all the wrens" in started(hook)
+    assert "In count(), replace" in started(hook)
 
 
 def test_a_resumed_session_is_not_told_its_own_request(ended: HookBank, hook: Hook) -> None:

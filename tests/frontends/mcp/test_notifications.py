@@ -216,7 +216,7 @@ def test_prompts_say_what_to_call(agent: Make) -> None:
     assert "as far as it concerns the parser" in after.messages[0].content.text
     for text in (message.content.text, after.messages[0].content.text):
         for word in text.split():
-            name = word.strip(".,;:")
+            name = word.strip("`.,;:")
             if "_memor" in name:
                 assert name in agent.server.toolbox.tools
 
