@@ -19,7 +19,7 @@ CREATE TABLE notes (
     holds INTEGER NOT NULL
 ) WITHOUT ROWID
 """
-_VERSION = 2
+_VERSION = 3
 _MOST_CHANGED = 5_000
 """Number of changed files above which all notes are compared again."""
 ANY = "*"
@@ -41,7 +41,7 @@ class NoteState(NamedTuple):
 
     etag: str
     files: tuple[str, ...]
-    """The files on which that depends, below the work tree; ANY for all."""
+    """The files on which that depends, below the work tree; ANY for all, or `anywhere`."""
     found: tuple[StaleLine, ...]
     holds: bool = False
     """Whether it was confirmed, or cites code that was compared, and all of that is as it was."""
@@ -113,6 +113,7 @@ class StaleCache(sqlite.OpenedCache):
             if changed is None:
                 base.execute("DELETE FROM notes")
             elif changed:
+                changed = {*changed, *map(anywhere, changed)}
                 rows = base.execute("SELECT path, files FROM notes").fetchall()
                 gone = [(path,) for path, files in rows if _depends(files, changed)]
                 base.executemany("DELETE FROM notes WHERE path = ?", gone)
@@ -131,8 +132,13 @@ def _key(head: str) -> str:
     return f"{parsing.VERSION} {head}"
 
 
+def anywhere(path: str) -> str:
+    """Stand for all files with the name of a path, in any folder."""
+    return f"{ANY}/{path.rpartition('/')[2]}"
+
+
 def _depends(files: str, changed: Collection[str]) -> bool:
-    """Tell whether a row depends on a changed file, or on a folder of one."""
+    """Tell whether a row depends on a changed file, in its folder or `anywhere`."""
     for file in json.loads(files):
         if file == ANY or file in changed or any(one.startswith(f"{file}/") for one in changed):
             return True

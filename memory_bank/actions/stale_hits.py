@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from memory_bank.actions.stale_cache import ANY, NoteState, StaleCache, StaleLine
+from memory_bank.actions.stale_cache import ANY, NoteState, StaleCache, StaleLine, anywhere
 from memory_bank.bank import Bank, View
 from memory_bank.errors import MemoryBankError, StorageFailed
 from memory_bank.manifest import documents
@@ -159,7 +159,9 @@ def _joined(reasons: Sequence[str]) -> str:
 def _files(judged: Judged) -> Iterable[str]:
     """Return the files on which a result depends."""
     compared, one = judged.compared, judged.cited
-    if compared.state not in {"fresh", "changed"}:
+    if compared.state == "unknown" and not one.by_name:
+        return [one.place.path, anywhere(one.place.path)]
+    if compared.state not in {"fresh", "touched", "changed"}:
         return [ANY]  # any commit may bring it back
     places = [compared.place, compared.before, one.place]
     return [place.path for place in places if place and place.path] or [ANY]

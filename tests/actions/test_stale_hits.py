@@ -138,6 +138,22 @@ def test_a_commit_of_other_files_compares_nothing_again(
     assert not any("cat-file" in words for words in asked)
 
 
+def test_a_file_that_is_not_there_is_looked_for_only_where_its_name_comes(
+    root: Path, asked: list[tuple[str, ...]]
+) -> None:
+    note = "# Manatee\n\nA manatee reads [[lib/queue.py#take]], which is not written yet.\n"
+    extend(root, [Made({".memories/d.md": note})], 1)
+    assert not stale(root, "manatee")[".memories/d.md".removeprefix(".memories/")]
+    extend(root, [Made({"README": "y"})], 2)
+    asked.clear()
+    stale(root, "manatee")
+    assert not any("cat-file" in words for words in asked)
+    extend(root, [Made({"src/lib/queue.py": "def take(job):\n    return job\n"})], 3)
+    asked.clear()
+    stale(root, "manatee")
+    assert any("cat-file" in words for words in asked)
+
+
 def test_another_branch_is_compared_again(root: Path) -> None:
     extend(root, [Made({"jobs.py": CHANGED})], 1)
     assert stale(root, "walrus")["a.md"]
