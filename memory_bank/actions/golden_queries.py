@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ DEPTH = 10
 """Results of a query in which a note has a rank."""
 MOST_COMPARED = 200
 """Maximum number of queries that are run on two banks."""
+MOST_CHARACTERS = 30_000
+"""Maximum length of them together."""
 _HOW = 'write it, with [[queries]] tables of `text = "…"` and `find = ["note"]`, or name a file'
 
 
@@ -52,12 +55,15 @@ def compare(before: Bank, after: Bank) -> tuple[RankChange, ...]:
 
     The banks are those of two revisions. Boosts by age and use are off, so that the result is the
     same on all machines. Without a file of queries that can be read, nothing is returned: a lint
-    rule reports it. Of more than 200 queries, the others are not run.
+    rule reports it. Of more than 200 queries, or 30,000 characters of
+    them, the others are not run.
     """
     try:
-        wanted = golden_queries(after)[:MOST_COMPARED]
+        every = golden_queries(after)[:MOST_COMPARED]
     except MemoryBankError:
         return ()
+    ends = accumulate(len(one.text) for one in every)
+    wanted = [one for one, end in zip(every, ends, strict=True) if end <= MOST_CHARACTERS]
     with ExitStack() as opened:
         banks = [
             opened.enter_context(one.with_settings(unboosted(one.settings)))

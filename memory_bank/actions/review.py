@@ -8,7 +8,8 @@ from dataclasses import replace
 from functools import cache
 
 from memory_bank import config, layout
-from memory_bank.actions import golden_queries, review_findings, review_links
+from memory_bank.actions import golden_queries, review_findings, review_limits, review_links
+from memory_bank.actions.review_limits import NOTHING, LeftOut
 from memory_bank.actions.review_links import Comparison
 from memory_bank.actions.review_range import WORKTREE, sides
 from memory_bank.actions.review_report import RankFall, Review, Side, SimilarNote, Tokens
@@ -85,18 +86,21 @@ def review(
     base, head = sides(
         bank.layout.root, revisions, staged=staged, worktree=worktree, default=default
     )
+    left = review_limits.left_out(bank, base, head)
     with (
-        _bank_of(bank, base) as before,
-        _bank_of(bank, head, otherwise=before.settings) as after,
+        _bank_of(bank, base, left) as before,
+        _bank_of(bank, head, left, otherwise=before.settings) as after,
     ):
-        return compared(bank, before, after, base, head)
+        return compared(bank, before, after, base, head, left)
 
 
-def compared(bank: Bank, before: Bank, after: Bank, base: Side, head: Side) -> Review:
-    """Return the review of two banks, the states of `bank` at two revisions."""
+def compared(
+    bank: Bank, before: Bank, after: Bank, base: Side, head: Side, left: LeftOut = NOTHING
+) -> Review:
+    """Return the review of two banks, the states of `bank` at two revisions without some notes."""
     said = [one.catch_up() for one in (before, after)]
     said += [*before.take_notices(), *after.take_notices()]
-    found = _comparison(bank, before, after)
+    found = _comparison(bank, before, after, left)
     of_rules = tuple(review_findings.of_rules(found))
     similar = tuple(_similar(found))
     changes = tuple(found.changes.values())
@@ -118,7 +122,7 @@ def compared(bank: Bank, before: Bank, after: Bank, base: Side, head: Side) -> R
         tokens=Tokens(
             sum(one.tokens_before for one in changes), sum(one.tokens_after for one in changes)
         ),
-        notices=(*dict.fromkeys(filter(None, said)), *_notices(bank, found)),
+        notices=(*dict.fromkeys(filter(None, said)), *_notices(bank, found, left)),
     )
     every = review_findings.ordered((*of_rules, *review_findings.of_review(made)))
     findings = review_findings.limited(every)
@@ -131,17 +135,18 @@ def compared(bank: Bank, before: Bank, after: Bank, base: Side, head: Side) -> R
 
 
 def _bank_of(
-    bank: Bank, side: Side, otherwise: Settings | None = None
+    bank: Bank, side: Side, left: LeftOut, otherwise: Settings | None = None
 ) -> AbstractContextManager[Bank]:
     """Return the bank of a side of the review; `otherwise` is as of `bank_at`."""
     if side.name == WORKTREE and side.commit is None:
         return nullcontext(bank)
     from memory_bank.revisions import bank_at  # start-up: git is asked for much
 
-    return bank_at(bank, side.commit or side.name, otherwise=otherwise)
+    name = side.commit or side.name
+    return bank_at(bank, name, otherwise=otherwise, left_out=left.paths)
 
 
-def _comparison(bank: Bank, before: Bank, after: Bank) -> Comparison:
+def _comparison(bank: Bank, before: Bank, after: Bank, left: LeftOut) -> Comparison:
     old, new = State(before), State(after)
     if after is bank:
         added = set(new.versions) - set(old.versions)
@@ -157,13 +162,14 @@ def _comparison(bank: Bank, before: Bank, after: Bank) -> Comparison:
     )
 
     def place(path: str) -> str:
-        return (after if path in new.versions else before).roots.place(path)
+        there = path in new.versions or path in left.after
+        return (after if there else before).roots.place(path)
 
     @cache
     def file_of(path: str) -> str:
         return _below_tree(bank, place(path))
 
-    changes = compare(was, now, file_of)
+    changes = compare({**was, **left.before}, {**now, **left.after}, file_of)
     return Comparison(
         before=old,
         after=new,
@@ -172,6 +178,7 @@ def _comparison(bank: Bank, before: Bank, after: Bank) -> Comparison:
         file_of=file_of,
         has_file=lambda path: _has_file(after, path),
         present={one.path: one for one in changes if one.kind != "removed"},
+        whole=not left.paths,
         renames={one.old_path: one.path for one in changes if one.old_path},
     )
 
@@ -226,7 +233,7 @@ def _falls(found: Comparison) -> Iterator[RankFall]:
             yield RankFall(*one, found.file_of(one.note))
 
 
-def _notices(bank: Bank, found: Comparison) -> Iterator[str]:
+def _notices(bank: Bank, found: Comparison, left: LeftOut) -> Iterator[str]:
     """Yield what was left out, and what decides about findings."""
     old, new = found.before.bank.settings, found.after.bank.settings
     changed = [name for name in _OF_FINDINGS if getattr(old, name) != getattr(new, name)]
@@ -236,6 +243,11 @@ def _notices(bank: Bank, found: Comparison) -> Iterator[str]:
         yield f"this change has other settings of findings, which hold here: {sections} of {file}"
     if any(not one.ignored for one in new.problems):
         yield "the settings of this change can't be read: those of its base hold here"
+    if number := len(left.paths):
+        yield (
+            f"{number:,} changed notes are beyond the limits of a review, and were not read; so new"
+            " links to nothing and notes that lost their last link are not listed"
+        )
     if len(found.present) > MAX_COMPARED:
         yield (
             f"similar notes were looked for of the first {MAX_COMPARED:,} of"

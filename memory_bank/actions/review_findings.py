@@ -16,6 +16,10 @@ _OWN: Mapping[str, tuple[Severity, str]] = {
     "broken-backlink": ("warning", "this change breaks a link of an unchanged note"),
     "ghost-made": ("info", "a new link leads to nothing"),
     "not-compared": ("warning", "a note is too large to compare, or can't be read"),
+    "not-checked": (
+        "error",
+        "a change is beyond the limits of a review: no rule has seen the note",
+    ),
     "orphan-made": ("info", "no note links to a note any longer"),
     "similar-note": ("warning", "a note is similar to another one"),
     "superseded-neighbour": ("info", "a linked or similar note is superseded or archived"),
@@ -47,7 +51,8 @@ def of_rules(found: Comparison) -> Iterator[ReviewFinding]:
 
     One is new unless the note had an equal one at BASE, at any line.
     """
-    now = lint(found.after.bank, {*found.present, *_OTHERS})
+    others = _OTHERS if found.whole else _OTHERS - {QUERIES}  # a query may name a note left out
+    now = lint(found.after.bank, {*found.present, *others})
     was = _at_base(found, now)
     for one in now:
         key = one.path, one.rule, one.message, one.words
@@ -139,9 +144,14 @@ def _shown(one: Finding, file: str, *, new: bool) -> ReviewFinding:
 
 def _not_compared(review: Review) -> Iterator[Place]:
     for change in review.changes:
-        if not change.compared and change.kind != "removed":
-            what = f"its change is not shown: {change.remark}"
-            yield Place("not-compared", change.path, change.file, 1, what, "read it in git")
+        if change.compared or change.kind == "removed":
+            continue
+        if change.checked:
+            what, fix = f"its change is not shown: {change.remark}", "read it in git"
+            yield Place("not-compared", change.path, change.file, 1, what, fix)
+        else:
+            what, fix = f"it was not reviewed: {change.remark}", "make smaller changes of it"
+            yield Place("not-checked", change.path, change.file, 1, what, fix)
 
 
 def _places(review: Review) -> Iterator[Place]:

@@ -34,6 +34,8 @@ class Comparison(NamedTuple):
     """Tells whether the project has a file at a path below it."""
     present: Mapping[str, NoteChange]
     """The changed notes that are at HEAD."""
+    whole: bool
+    """Whether all notes at HEAD were read; any other may have a name, or a link to a note."""
     renames: Mapping[str, str]
     """Former paths of renamed notes, mapped to the new ones."""
 
@@ -43,7 +45,7 @@ def ghosts_made(found: Comparison, moved: Collection[tuple[str, int, str]]) -> I
 
     `moved` are path, line and target of links that have a finding, as git moved their notes.
     """
-    links = found.after.links(found.present)
+    links = found.after.links(found.present if found.whole else ())
     for path in found.present:
         seen: set[str] = set()
         for row in links.get(path, ()):
@@ -95,7 +97,7 @@ def broken_backlinks(found: Comparison) -> Iterator[BrokenBacklink]:
 
 def orphans_made(found: Comparison) -> Iterator[Orphan]:
     """Yield the notes that others linked to at BASE, and none at HEAD."""
-    for old, sources in sorted(found.before.linked_from.items()):
+    for old, sources in sorted(found.before.linked_from.items()) if found.whole else ():
         path = found.renames.get(old, old)
         if path in found.after.rows and not found.after.linked_from.get(path):
             yield Orphan(path, found.file_of(path), tuple(sorted(sources)))

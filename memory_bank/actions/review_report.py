@@ -59,7 +59,8 @@ class ReviewFinding(NamedTuple):
 
     rule: str
     """The name of a lint rule, or one of `broken-backlink`, `ghost-made`, `orphan-made`,
-    `not-compared`, `similar-note`, `superseded-neighbour`, `stale-citation`, `rank-fall`."""
+    `not-compared`, `not-checked`, `similar-note`, `superseded-neighbour`, `stale-citation`,
+    `rank-fall`."""
     severity: Severity
     path: str
     """The path of the note in the bank."""

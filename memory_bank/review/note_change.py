@@ -100,3 +100,5 @@ class NoteChange(NamedTuple):
     """What else is to say: only white space changed, or why its text was not compared."""
     compared: bool = True
     """Whether its texts were compared; if not, `remark` says why."""
+    checked: bool = True
+    """Whether it was read at all, so that rules could check it; if not, `remark` says why."""

@@ -22,7 +22,16 @@ _BYTES_PER_TOKEN = 4
 """A count of the tokens of all texts, however large, would take a minute."""
 _WORD = re.compile(r"\d+(?:[.,]\d+)+|\w+")
 
-Side = Mapping[str, bytes]
+
+class Unread(NamedTuple):
+    """A file that was not read."""
+
+    size: int
+    """In bytes."""
+    reason: str
+
+
+Side = Mapping[str, bytes | Unread]
 """The files of one revision that differ from the other one, by path."""
 
 
@@ -66,7 +75,8 @@ def compare(before: Side, after: Side, file_of: Callable[[str], str]) -> tuple[N
             tokens_after=new.tokens.get(path, 0),
         )
         if problem:
-            made.append(change._replace(remark=problem, compared=False))
+            checked = not isinstance(after.get(path, before.get(was)), Unread)
+            made.append(change._replace(remark=problem, compared=False, checked=checked))
         else:
             made.append(_compared(change, left, right))
     return tuple(made)
@@ -76,7 +86,12 @@ def _read(side: Side) -> _Read:
     """Parse the files within the limits, the smallest first."""
     found = _Read({}, {}, {})
     total = 0
-    for path, data in sorted(side.items(), key=lambda item: (len(item[1]), item[0])):
+    for path, data in side.items():
+        if isinstance(data, Unread):
+            found.tokens[path] = data.size // _BYTES_PER_TOKEN
+            found.problems[path] = data.reason
+    read = {path: data for path, data in side.items() if isinstance(data, bytes)}
+    for path, data in sorted(read.items(), key=lambda item: (len(item[1]), item[0])):
         total += len(data)
         found.tokens[path] = len(data) // _BYTES_PER_TOKEN
         if len(data) > MAX_BYTES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from memory_bank import config
 from memory_bank.bank import Bank, Conditions
 from memory_bank.config import Settings
 from memory_bank.errors import BadInput, BadSetting
-from memory_bank.filenames import SETTINGS
+from memory_bank.filenames import QUERIES, SETTINGS
 from memory_bank.layout import Layout
 from memory_bank.repo import git_objects
 from memory_bank.repo.commit_history import CommitHistory
@@ -23,7 +23,10 @@ from memory_bank.revisions.copied_roots import CopiedIncludes, CopiedRoot, Copie
 from memory_bank.revisions.copy_layout import CopyLayout, project_in
 from memory_bank.revisions.revision_files import Wanted
 
-__all__ = ["STAGED", "Revision", "bank_at", "revision_of", "settings_at", "unreadable"]
+__all__ = [
+    "STAGED", "Revision", "bank_at", "notes_at", "revision_of", "settings_at", "tree_of",
+    "unreadable",
+]  # fmt: skip
 
 _MOST_SETTINGS = 1_000_000
 """Maximum bytes of a file of settings."""
@@ -32,26 +35,36 @@ _BAD_SETTINGS = "the settings of that revision can't be read: those of today are
 
 @contextmanager
 def bank_at(
-    bank: Bank, rev: str, *, required: bool = False, otherwise: Settings | None = None
+    bank: Bank,
+    rev: str,
+    *,
+    required: bool = False,
+    otherwise: Settings | None = None,
+    left_out: Collection[str] = (),
 ) -> Iterator[Bank]:
     """Open a bank as of a revision: a commit, tag, branch or `HEAD~3`, or "staged".
 
     It can be read like any bank, and not be changed. The bank itself is left alone: no access is
-    counted, and no file of it is touched. Notes of sessions in the private state are not in it.
+    counted, and no file of it is touched. Notes of sessions in the private state are not in it, nor
+    those whose paths are `left_out`.
     If the revision's own settings can't be read, its settings are `otherwise`, or else those of
     today, and their `problems` say why. Raises BadInput if there is no such revision, or, if notes
     are `required`, if it has none.
     """
     place = bank.layout.origin
-    tree = revision_files.work_tree_of(place)
+    tree = tree_of(bank)
     revision = git_objects.revision_of(tree, rev)
-    wanted = revision_files.bank_files(tree, place, revision)
-    if required and not (wanted.blobs or wanted.refused):
+    own = revision_files.bank_files(tree, place, revision)
+    if required and not (own.blobs or own.refused):
         raise _no_notes(tree, bank, revision)
-    with _settings_file(tree, place, wanted) as folder:
-        settings = _settings(bank, folder, otherwise)
-    included = revision_files.included_files(tree, place, revision, settings.memory.include)
-    wanted = Wanted({**included.blobs, **wanted.blobs}, {**included.refused, **wanted.refused})
+    wanted, settings = _with_included(bank, revision, own, otherwise)
+    wanted = wanted._replace(
+        blobs={
+            path: one
+            for path, one in wanted.blobs.items()
+            if path.removeprefix(place.prefix) not in left_out
+        }
+    )
     commit = "" if revision.staged else revision.commit
     with slots.held(place, wanted.blobs, commit) as slot:
         names = partial(revision_files.project_names, tree, place, revision)
@@ -69,6 +82,36 @@ def bank_at(
             _fill(copy, [place.index, *slots.indices(place, but=slot)])
             slots.filled(slot)
             yield copy
+
+
+def notes_at(bank: Bank, rev: str) -> dict[str, str]:
+    """Return the object ids of the notes of a revision by their paths; raise as `bank_at`."""
+    place = bank.layout.origin
+    revision = revision_of(bank, rev)
+    own = revision_files.bank_files(tree_of(bank), place, revision)
+    wanted, _ = _with_included(bank, revision, own, None)
+    others = {f"{place.prefix}{name}" for name in (SETTINGS, QUERIES)}
+    return {
+        path.removeprefix(place.prefix): one
+        for path, one in wanted.blobs.items()
+        if path not in others
+    }
+
+
+def _with_included(
+    bank: Bank, revision: Revision, own: Wanted, otherwise: Settings | None
+) -> tuple[Wanted, Settings]:
+    """Add the included files to the files of a bank; return the settings that include them."""
+    tree, place = tree_of(bank), bank.layout.origin
+    with _settings_file(tree, place, own) as folder:
+        settings = _settings(bank, folder, otherwise)
+    more = revision_files.included_files(tree, place, revision, settings.memory.include)
+    return Wanted({**more.blobs, **own.blobs}, {**more.refused, **own.refused}), settings
+
+
+def tree_of(bank: Bank) -> Path:
+    """Return the work tree of a bank's repository; raise BadInput outside git."""
+    return revision_files.work_tree_of(bank.layout.origin)
 
 
 def settings_at(place: Layout, rev: str) -> Settings:
@@ -89,7 +132,7 @@ def unreadable(settings: Settings) -> bool:
 
 def revision_of(bank: Bank, rev: str) -> Revision:
     """Return the revision of a name; raise BadInput if there is none."""
-    return git_objects.revision_of(revision_files.work_tree_of(bank.layout.origin), rev)
+    return git_objects.revision_of(tree_of(bank), rev)
 
 
 def _fill(copy: Bank, others: list[Path]) -> None:

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from memory_bank import open_bank
-from memory_bank.actions import review_findings
+from memory_bank.actions import review_findings, review_limits
 from memory_bank.actions.review import review
 from memory_bank.actions.review_range import sides
 from memory_bank.actions.review_report import Review
 from memory_bank.errors import BadInput, NoRepository
 from memory_bank.frontends.rendering import document
 from memory_bank.review import note_diff
+from tests.benchmarks.review_bounds import MOST_MEGABYTES, MOST_SECONDS, measure
 from tests.conftest import run_git
 
 SETTINGS = {"memory.embedder": "none"}
@@ -362,6 +363,90 @@ def test_of_a_hostile_change_the_first_findings_and_the_smallest_notes_are_shown
     assert "more than 400 bytes" in missed.message
     assert "not-compared" in {one.name for one in made.rules}
     assert "merge-conflict" in rules, "the rules check also what is not compared"
+
+
+@pytest.fixture
+def bounded(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Set limits of a review."""
+
+    def bound(**limits: int) -> None:
+        monkeypatch.setattr(review_limits, "_LIMITS", {**review_limits._LIMITS, **limits})
+
+    return bound
+
+
+@pytest.mark.parametrize(
+    ("limits", "text", "reason"),
+    [
+        ({"bytes": 2000}, "word " * 500, "2,000 bytes"),
+        ({"sections": 10}, "# H\n\n" * 9, "10 sections"),
+        ({"links": 10}, "[[a]] " * 9 + "[b](b.md) " * 2, "10 links"),
+    ],
+)
+def test_notes_beyond_the_limits_of_a_review_are_not_read_and_named(
+    clone: Path, bounded: Callable[..., None], limits: dict[str, int], text: str, reason: str
+) -> None:
+    bounded(**limits)
+    attack = f"# Big\n\n{text}\n\n[[facts/queue#Nothing]] a\u200bb\n"
+    write(clone, {"facts/big.md": attack, "facts/small.md": "# Small\n\nSee [[Big]]. a\u200bb\n"})
+    commit(clone, "Attack")
+    made = reviewed(clone, "HEAD~1..HEAD")
+    big, small = made.changes
+    assert (big.path, big.kind, big.compared, big.checked) == (
+        "facts/big.md",
+        "added",
+        False,
+        False,
+    )
+    assert big.tokens_after > 0
+    assert (small.compared, small.checked) == (True, True)
+    (missed,) = [one for one in made.findings if one.path == "facts/big.md"]
+    assert (missed.rule, missed.severity, missed.new) == ("not-checked", "error", True)
+    assert f"more than {reason}" in missed.message
+    assert "invisible-character" in {one.rule for one in made.findings if one.path != big.path}
+    assert not made.ghosts_made, "the note that was not read may have the title"
+    assert any("1 changed notes are beyond the limits" in one for one in made.notices)
+
+
+def test_both_versions_of_a_note_count_and_neither_is_read(
+    clone: Path, bounded: Callable[..., None]
+) -> None:
+    write(clone, {"facts/big.md": "# Big\n\n[[facts/lonely]]\n\n" + "word " * 500})
+    commit(clone, "Before")
+    write(clone, {"facts/big.md": "# Big\n\nLess.\n", "facts/small.md": "# Small\n\nText.\n"})
+    commit(clone, "Attack")
+    bounded(bytes=2000)
+    made = reviewed(clone, "HEAD~1..HEAD")
+    assert [(one.path, one.kind, one.checked) for one in made.changes] == [
+        ("facts/big.md", "changed", False),
+        ("facts/small.md", "added", True),
+    ]
+    assert not made.orphans_made
+    assert not made.broken_backlinks
+    bounded(bytes=2_000_000)
+    made = reviewed(clone, "HEAD~1..HEAD")
+    assert all(one.checked for one in made.changes), "copies for later reviews are whole"
+    assert [one.path for one in made.orphans_made] == ["facts/lonely.md"]
+
+
+def test_removed_notes_beyond_the_limits_break_no_links_that_were_not_read(
+    clone: Path, bounded: Callable[..., None]
+) -> None:
+    bounded(bytes=10)
+    write(clone, {"facts/lonely.md": None, "facts/queue.md": None})
+    commit(clone, "Remove")
+    made = reviewed(clone, "HEAD~1..HEAD")
+    assert [(one.kind, one.checked) for one in made.changes] == [("removed", False)] * 2
+    assert not [one for one in made.findings if one.new]
+    assert any("2 changed notes are beyond the limits" in one for one in made.notices)
+
+
+def test_no_change_makes_a_review_take_more_than_30_seconds_or_400_megabytes() -> None:
+    cost = measure(None, "linked", 6_500_000, both=False)
+    assert cost.code == 1
+    assert cost.changes == 500
+    assert cost.cpu < MOST_SECONDS
+    assert cost.megabytes < MOST_MEGABYTES
 
 
 def test_no_access_is_counted(clone: Path, git: Callable[..., str]) -> None:
