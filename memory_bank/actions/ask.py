@@ -46,6 +46,8 @@ MOST = 100
 """Most results in an answer."""
 _OVERFETCH = 2
 """Results of each kind that are looked at, for each one in the answer."""
+_LEAST = 20
+"""Results of each kind that are looked at in any case, so that a short answer starts a long one."""
 _LANES: tuple[Lane, ...] = ("symbols", "tests", "docs")
 
 
@@ -262,7 +264,7 @@ def _code(codebase: Codebase, lane: Lane, asked: _Asked) -> _Found:
     """Search one lane of the code."""
     try:
         found: CodeResult = codebase.search(
-            lane, asked.query, _OVERFETCH * asked.limit, mode=asked.mode
+            lane, asked.query, max(_LEAST, _OVERFETCH * asked.limit), mode=asked.mode
         )
     except MemoryBankError as error:
         return _Found(absent=error.message)

@@ -96,6 +96,15 @@ def test_each_kind_has_its_own_fields(bank: Bank, code: Codebase) -> None:
     assert all(0 < score <= 1 for score in scores)
 
 
+def test_a_short_answer_is_the_start_of_a_long_one(bank: Bank, code: Codebase) -> None:
+    def places(limit: int) -> list[tuple[str, object]]:
+        found = ask(bank, code, "timeout of payments", limit, count_access=False)
+        return [(one.kind, getattr(one, "path", "")) for one in found.results]
+
+    whole = places(10)
+    assert [places(limit) for limit in (1, 2, 3)] == [whole[:1], whole[:2], whole[:3]]
+
+
 def test_a_coupled_file_comes_with_the_symbols(bank: Bank, code: Codebase) -> None:
     found = ask(bank, code, "Gateway.charge", include=["symbols", "coupling"])
     first, *others = found.results
