@@ -18,6 +18,9 @@ _FROM = (
 )
 _MAX_LISTED = 5
 """Maximum number of notes that the problem of an ambiguous link lists."""
+_MAX_SORTED = 20
+"""Number of notes that may be meant by a link up to which the nearest comes first: a hostile change
+has thousands of notes of one name, and as many links to it."""
 _LIVE = f"source.state IN ({DONE}, {PENDING})"
 
 
@@ -150,26 +153,35 @@ def anchors(
 def problems(manifest: Manifest, rows: Sequence[LinkRow]) -> list[str]:
     """Return for each link what is wrong with it, empty when nothing is.
 
-    Wrong is a target that several notes answer to, which are listed, the nearest first, and a
-    heading or block that its note lacks. A ghost is not wrong: it may be a file, a person, a note
-    to be written.
+    Wrong is a target that several notes answer to, which are listed, the nearest first unless they
+    are very many, and a heading or block that its note lacks. A ghost is not wrong: it may be a
+    file, a person, a note to be written.
     """
     goals = sorted(
         {row.dest for row in rows if row.dest is not None and (row.heading or row.anchor)}
     )
     headings, blocks = anchors(manifest, goals) if goals else (set(), set())
-    meant = candidates(manifest, [row.names for row in rows if row.ambiguous])
+    slugs = {(number, slug(text)) for number, text in headings}  # Markdown links name them so
+    many = candidates(manifest, [row.names for row in rows if row.ambiguous])
+    meant = {names: sorted(keys) for names, keys in many.items()}
     found = []
     for row in rows:
         last = row.heading.split("#")[-1].strip().casefold()
         if row.ambiguous:
-            near = nearest_first(row.source_key, meant[row.names])
+            near = meant[row.names]
+            if len(near) <= _MAX_SORTED:
+                near = nearest_first(row.source_key, near)
             found.append(f"several notes answer to {row.target!r}: {listed(near)}")
         elif (
             row.dest is not None and row.anchor and (row.dest, row.anchor.casefold()) not in blocks
         ):
             found.append(f"{row.dest_key} has no block ^{row.anchor}")
-        elif row.dest is not None and last and not _has_heading(headings, row.dest, last):
+        elif (
+            row.dest is not None
+            and last
+            and (row.dest, last) not in headings
+            and (row.dest, slug(last)) not in slugs
+        ):
             found.append(f"{row.dest_key} has no heading {row.heading!r}")
         else:
             found.append("")
@@ -193,13 +205,6 @@ def listed(keys: Sequence[str]) -> str:
     """Return the first keys of several, and how many more there are."""
     more = f" and {len(keys) - _MAX_LISTED:,} more" if len(keys) > _MAX_LISTED else ""
     return ", ".join(keys[:_MAX_LISTED]) + more
-
-
-def _has_heading(headings: set[tuple[int, str]], note: int, wanted: str) -> bool:
-    """Tell whether a note has a heading; a Markdown link names it by its slug."""
-    if (note, wanted) in headings:
-        return True
-    return any(number == note and slug(text) == slug(wanted) for number, text in headings)
 
 
 def slug(heading: str) -> str:

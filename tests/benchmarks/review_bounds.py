@@ -118,6 +118,26 @@ def refs(size: int) -> dict[str, str]:
     return {f"n{n}.md": f"---\nfile_refs: [{cited}]\n---\n# Note {n}\n\ntext {n}\n" for n in many}
 
 
+def missing(size: int) -> dict[str, str]:
+    """Return a note of 6,000 headings, and others that link to headings that it lacks."""
+    notes = {"h.md": "".join(f"# H{n}\n" for n in range(6000))}
+    each = max(1, size // 50 // 20)
+    for n in range(50):
+        notes[f"n{n}.md"] = f"# N{n}\n\n" + "".join(f"[[h#no {n} {k}]] " for k in range(each))
+    return notes
+
+
+def mixed(size: int) -> dict[str, str]:
+    """Return 3,900 notes with as many sections, links and words as are read."""
+    each = size // 3900 - 160
+    return {
+        f"f{n % 40}/n{n}.md": f"# Note {n}\n\n"
+        + " ".join(f"[[n{(n * 7 + k) % 3900}]]" for k in range(12))
+        + f"\n\n## More\n\n{prose(each, n)[20:]}"
+        for n in range(3900)
+    }
+
+
 def deep(size: int) -> dict[str, str]:
     """Return lists of 100 levels."""
     item = "".join(f"{'  ' * n}- item {n}\n" for n in range(100))
@@ -132,6 +152,8 @@ SHAPES: dict[str, Callable[[int], dict[str, str]]] = {
     "linked": linked,
     "front matter": front,
     "cited files": refs,
+    "missing headings": missing,
+    "mixed": mixed,
     "deep lists": deep,
     "wikilinks": repeated("[[a{}]] "),
     "links": repeated("[x](y{}.md) "),
