@@ -227,36 +227,35 @@ def measure(repository: Path | None, shape: str, size: int, *, both: bool) -> Co
         return _reviewed(project, Path(work))
 
 
+_MEASURED = """
+import json, resource, subprocess, sys
+try:
+    code = subprocess.run(sys.argv[3:], stdout=open(sys.argv[1], "wb"), timeout=int(sys.argv[2])).returncode
+except subprocess.TimeoutExpired:
+    code = -9
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(json.dumps([code, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024]))
+"""
+"""Run in a small process between: a process also counts the memory of the one that started it."""
+
+
 def _reviewed(project: Path, work: Path) -> Cost:
     kinds = ("CONFIG", "STATE", "DATA", "CACHE")
     env = {**os.environ, **{f"XDG_{kind}_HOME": str(work / kind) for kind in kinds}}
     words = [sys.executable, "-m", "memory_bank", "review", "HEAD~1..HEAD", "--format", "json"]
+    between = [sys.executable, "-c", _MEASURED, str(work / "out"), str(_GIVEN_UP)]
     began = time.perf_counter()
-    with (work / "out").open("wb") as out:
-        process = subprocess.Popen(words, cwd=project, env=env, stdout=out)
-        code, used = _ended(process, began + _GIVEN_UP)
+    done = subprocess.run([*between, *words], cwd=project, env=env, capture_output=True, check=True)
     took = time.perf_counter() - began
+    code, cpu, megabytes = json.loads(done.stdout)
     try:
         said = json.loads((work / "out").read_bytes())
     except ValueError:
         said = {"changes": [], "findings": []}
     rules = [one["rule"] for one in said["findings"]]
     return Cost(
-        code, took, used[0], used[1], len(said["changes"]), len(rules), rules.count("not-checked")
+        code, took, cpu, megabytes, len(said["changes"]), len(rules), rules.count("not-checked")
     )
-
-
-def _ended(process: subprocess.Popen[bytes], until: float) -> tuple[int, tuple[float, float]]:
-    """Return the exit code, the processor seconds and the megabytes of a process; -9 if too slow."""
-    while True:
-        done, status, used = os.wait4(process.pid, os.WNOHANG)
-        if done:
-            process.returncode = os.waitstatus_to_exitcode(status)
-            return process.returncode, (used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
-        if time.perf_counter() > until:
-            process.kill()
-            until += 60
-        time.sleep(0.05)
 
 
 def _write(project: Path, notes: dict[str, str]) -> None:
