@@ -302,18 +302,22 @@ class Bank:
         """
         return self.read(lambda view: view.index.indexer.embed(seconds))
 
-    def find(self, name: str) -> str:
+    def find(self, name: str, *, exactly: bool = False) -> str:
         """Return the path of a note by its name; raise NoteNotFound, listing similar names.
 
         A name is a path with or without `.md`, a unique file name, an alias, a title or an id; a
-        path may have any form that `name_forms.of_note` accepts.
+        path may have any form that `name_forms.of_note` accepts. Unless `exactly`, the number of a
+        decision record and a name without the start of an id will do: not for what changes a note,
+        since the one that was meant may be gone, and a call may be repeated.
         """
         forms = [name, of_note(name, self.layout)]  # the unchanged name first
         if outside := of_included(name, self.layout):
             forms.append(outside)
         if private := self.roots.key_of(forms[1]):
             forms.append(private)
-        found = self.answer(lambda view: note_rows.path_named(view.manifest, forms))
+        found = self.answer(
+            lambda view: note_rows.path_named(view.manifest, forms, exactly=exactly)
+        )
         if isinstance(found, NoteNotFound):
             raise found
         return found

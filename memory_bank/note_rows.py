@@ -123,17 +123,23 @@ def _nearly_named(manifest: Manifest, name: str) -> list[str]:
     return found
 
 
-def path_named(manifest: Manifest, forms: Sequence[str]) -> str | NoteNotFound:
-    """Return the path of the note that the first known form of a name means, or an error."""
+def path_named(
+    manifest: Manifest, forms: Sequence[str], *, exactly: bool = False
+) -> str | NoteNotFound:
+    """Return the path of the note that the first known form of a name means, or an error.
+
+    If `exactly`, a note that nearly has the name is in the hint of the error only.
+    """
     exact = (candidates(manifest, form) for form in forms)
     nearly = (_nearly_named(manifest, key(form)) for form in forms if is_utf8(form))
-    paths = next(filter(None, chain(exact, nearly)), [])
+    paths = next(filter(None, exact if exactly else chain(exact, nearly)), [])
     if len(paths) == 1:
         return paths[0]
     if paths:
         message = f"{forms[0]!r} may mean {len(paths)} notes"
         return NoteNotFound(message, "say which: {paths}", paths=", ".join(paths[:8]))
-    near = ", ".join(similar(manifest, forms[0]))
+    known = map(name_of, next(filter(None, nearly), []))
+    near = ", ".join(dict.fromkeys([*known, *similar(manifest, forms[0])]))
     hint = "did you mean {near}?" if near else Hint.LIST_NOTES
     return NoteNotFound(f"there is no note {forms[0]!r}", hint, near=near)
 

@@ -46,7 +46,7 @@ def confirm(
     bank.settings.check_enabled()
     tree = work_tree_of(bank.layout.project)
     head = git_objects.commit_of(tree, "HEAD")
-    paths = list(dict.fromkeys(bank.find(name) for name in names))
+    paths = list(dict.fromkeys(bank.find(name, exactly=True) for name in names))
     for path in paths:
         bank.roots.check_writable(path)
     found = []

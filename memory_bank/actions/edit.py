@@ -141,7 +141,7 @@ def write(
     caller's text, in which the lines of secrets are counted.
     """
     bank.settings.check_enabled()
-    path = bank.find(name)
+    path = bank.find(name, exactly=True)
     changed = False
 
     def apply(text: str) -> str:
@@ -171,7 +171,7 @@ def _updated(bank: Bank, path: str) -> None:
 def check_writable(bank: Bank, name: str) -> str:
     """Return the path of a note whose text may be changed; raise NoteReadOnly, NoteNotFound."""
     bank.settings.check_enabled()
-    path = bank.find(name)
+    path = bank.find(name, exactly=True)
     bank.roots.check_writable(path)
     return path
 

@@ -60,7 +60,7 @@ class Merged:
 
 def check_movable(bank: Bank, name: str) -> str:
     """Return the path of a note that may be moved or removed; raise NoteReadOnly, NoteNotFound."""
-    path = bank.find(name)
+    path = bank.find(name, exactly=True)
     bank.roots.check_writable(path, moving=True)
     return path
 

@@ -45,7 +45,7 @@ def rewrite(bank: Bank, name: str, text: str, *, if_match: str | None = None) ->
 
 def difference(bank: Bank, name: str, text: str) -> Difference:
     """Return what a note says now, and what a text would change; raise NoteNotFound."""
-    path = bank.find(name)
+    path = bank.find(name, exactly=True)
     note = bank.store.read(path)
     before, after = note_parser.encoded(note.text), note_parser.encoded(text)
     made = note_diff.compare({path: before}, {path: after}, lambda one: one)

@@ -36,7 +36,7 @@ class Trashed:
 def delete(bank: Bank, name: str, *, if_match: str | None = None) -> Trashed:
     """Move a note to the trash; `restore` brings it back."""
     bank.settings.check_enabled()
-    trashed = bank.store.delete(bank.find(name), if_match)
+    trashed = bank.store.delete(bank.find(name, exactly=True), if_match)
     with bank.lock:
         bank.logs.edits.rename(trashed.path, trashed.place)
     bank.catch_up()

@@ -6,7 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from memory_bank import Bank, append, edit, list_notes, recall, set_status, show, update
+from memory_bank import (
+    Bank,
+    append,
+    delete,
+    edit,
+    list_notes,
+    recall,
+    rename,
+    set_status,
+    show,
+    update,
+)
 from memory_bank.errors import (
     BadInput,
     Conflict,
@@ -265,3 +276,25 @@ def test_a_change_that_changes_nothing_says_so(bank: Bank, note: Note) -> None:
     written = edit(bank, "a", "text", old="text")
     assert not written.changed
     assert read() == "---\nid: x\n---\ntext\n"
+
+
+def test_a_change_that_is_repeated_after_a_delete_meets_no_other_note(
+    bank: Bank, note: Note
+) -> None:
+    note("# A script\n")
+    other = bank.layout.root / "a-bd92.md"
+    other.write_text("# Another script\n")
+    delete(bank, "a")
+    assert show(bank, "a").path == "a-bd92.md"
+    calls: list[Callable[[], object]] = [
+        lambda: delete(bank, "a"),
+        lambda: append(bank, "a", "more"),
+        lambda: edit(bank, "a", "One", old="Another"),
+        lambda: set_status(bank, "a", "archived"),
+        lambda: rename(bank, "a", "b"),
+    ]
+    for call in calls:
+        with pytest.raises(NoteNotFound) as caught:
+            call()
+        assert "a-bd92" in str(caught.value.hint)
+    assert other.read_text() == "# Another script\n"

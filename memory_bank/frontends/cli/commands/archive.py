@@ -31,7 +31,7 @@ def command(call: Call, *, names: tuple[str, ...], undo: bool) -> int:
     """Exclude notes from results without deleting them."""
     status = "active" if undo else "archived"
     with call.open() as bank:
-        paths = dict.fromkeys(bank.find(name) for name in names)
+        paths = dict.fromkeys(bank.find(name, exactly=True) for name in names)
         done = [actions.edit.set_status(bank, path, status) for path in paths]
     if call.json:
         call.document({"status": status, "notes": done})

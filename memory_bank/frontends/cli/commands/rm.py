@@ -31,7 +31,7 @@ def command(call: Call, *, names: tuple[str, ...], if_match: str | None) -> int:
     if if_match and len(names) > 1:
         raise call.usage_error("--if-match applies to one note: name only one")
     with call.open() as bank:
-        paths = dict.fromkeys(bank.find(name) for name in names)
+        paths = dict.fromkeys(bank.find(name, exactly=True) for name in names)
         done = [actions.trash.delete(bank, path, if_match=if_match) for path in paths]
     if call.json:
         call.document({"deleted": done})
