@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from memory_bank import __version__, filenames
+from memory_bank.repo import head_file
 
 if TYPE_CHECKING:
     from memory_bank.actions.hook_answers import Quotes
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
 FILE = "context.json"
 _LEFT_OUT = frozenset({".index", ".trash", ".git"})
-_MOST = 1_000_000
-"""Bytes that are read of a file of git."""
-_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-_REFERENCE = re.compile(r"ref: (refs/heads/[^\s~^:?*\[\\\x00-\x1f]+)")
 
 
 class Prepared(NamedTuple):
@@ -94,9 +90,11 @@ def remove(state: Path) -> bool:
 def _key(root: str, project: str, places: Sequence[str]) -> list[str]:
     from memory_bank.actions.hook_bank import user_settings
 
+    tree = filenames.work_tree(root)
+    head = head_file.head(Path(tree)) if tree else ("", "")
     files = sorted(_signatures([*places, user_settings()]))
     digest = hashlib.blake2b("\n".join(files).encode("utf-8", "surrogatepass")).hexdigest()
-    return [__version__, root, project, _commit(root), f"{datetime.now(UTC):%Y-%m-%d}", digest]
+    return [__version__, root, project, *head, f"{datetime.now(UTC):%Y-%m-%d}", digest]
 
 
 def _signatures(places: Sequence[str]) -> Iterator[str]:
@@ -122,33 +120,6 @@ def _signatures(places: Sequence[str]) -> Iterator[str]:
 
 def _signature(path: str, found: os.stat_result) -> str:
     return f"{path}\0{found.st_size}\0{found.st_mtime_ns}\0{found.st_ino}"
-
-
-def _commit(root: str) -> str:
-    """Return the branch and the commit that are checked out, from the files of git."""
-    tree = filenames.work_tree(root)
-    if not tree:
-        return ""
-    folder = os.path.join(tree, ".git")
-    if os.path.isfile(folder):  # a linked work tree
-        folder = os.path.join(tree, _text(folder).removeprefix("gitdir:").strip())
-    head = _text(os.path.join(folder, "HEAD"))
-    branch = _REFERENCE.fullmatch(head)
-    if branch is None or ".." in branch[1]:
-        return head
-    common = os.path.join(folder, _text(os.path.join(folder, "commondir")))
-    commit = _text(os.path.join(common, branch[1]))
-    if not _ID.fullmatch(commit):
-        packed = _text(os.path.join(common, "packed-refs"))
-        lines = (line.partition(" ") for line in packed.splitlines())
-        commit = next((commit for commit, _, name in lines if name == branch[1]), "")
-    return f"{head} {commit}"
-
-
-def _text(path: str) -> str:
-    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-        return file.read(_MOST).strip()
-    return ""
 
 
 def _write(folder: Path, data: bytes) -> None:

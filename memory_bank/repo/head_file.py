@@ -13,22 +13,26 @@ _MOST = 1000
 
 
 def checked_out(tree: Path) -> str:
-    """Return the id of the commit that is checked out; empty if there is none.
+    """Return the id of the commit that is checked out; empty if there is none."""
+    return head(tree)[1]
+
+
+def head(tree: Path) -> tuple[str, str]:
+    """Return the text of HEAD, which names the branch, and the id of its commit; empty for none.
 
     Git is asked for a branch that has no file of its own, such as one that was packed.
     """
     folder = git.git_folder(tree)
-    if folder is not None:
-        text = _read(folder / "HEAD")
-        if _ID.fullmatch(text):
-            return text
-        ref = _REF.fullmatch(text)
-        if ref is not None and ".." not in ref[1]:
-            common = _read(folder / "commondir")
-            found = _read((folder / common if common else folder) / ref[1])
-            if _ID.fullmatch(found):
-                return found
-    return git.head(tree) or ""
+    text = _read(folder / "HEAD") if folder is not None else ""
+    if _ID.fullmatch(text):
+        return text, text
+    ref = _REF.fullmatch(text)
+    if folder is not None and ref is not None and ".." not in ref[1]:
+        common = _read(folder / "commondir")
+        found = _read((folder / common if common else folder) / ref[1])
+        if _ID.fullmatch(found):
+            return text, found
+    return text, git.head(tree) or ""
 
 
 def _read(file: Path) -> str:
